@@ -1,0 +1,21 @@
+# Decides whether the CUDA backend is built.
+set(BANDMILL_HAVE_CUDA OFF)
+if(NOT BANDMILL_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "BANDMILL_CUDA is '${BANDMILL_CUDA}': it must be AUTO, ON or OFF")
+endif()
+if(NOT BANDMILL_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  # PTX of the last entry lets newer GPUs run too; a developer's build can say "native".
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "GPU architectures to compile for")
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(BANDMILL_HAVE_CUDA ON)
+  elseif(BANDMILL_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "BANDMILL_CUDA is ON, but no CUDA compiler was found: put nvcc on the PATH, "
+                        "set CMAKE_CUDA_COMPILER, or build with -DBANDMILL_CUDA=OFF")
+  endif()
+endif()

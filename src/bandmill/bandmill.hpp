@@ -1,0 +1,11 @@
+// Everything a user of the library needs.
+#pragma once
+
+#include "bandmill/band/factor.hpp"
+#include "bandmill/band/matrix.hpp"
+#include "bandmill/band/solve.hpp"
+#include "bandmill/base/array.hpp"
+#include "bandmill/base/error.hpp"
+#include "bandmill/base/field.hpp"
+#include "bandmill/base/space.hpp"
+#include "bandmill/version.hpp"

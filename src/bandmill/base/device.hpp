@@ -1,0 +1,37 @@
+// What the CUDA backend needs of the runtime, without its headers. Not installed.
+#pragma once
+
+#include "bandmill/base/error.hpp"
+#include "bandmill/base/space.hpp"
+
+#include <string>
+
+namespace bandmill {
+
+// Throws DeviceError unless the cudaError_t `code` is cudaSuccess; `doing` completes "CUDA failed while ...".
+void check_cuda(int code, const char* doing);
+// Throws BackendUnavailable unless the device exists.
+void require_device(Device device);
+// Throws InvalidArgument if kernels on this device cannot reach the pointer: an illegal access would end the process's
+// use of the GPU. Costs well under a microsecond and does not synchronise.
+void require_device_pointer(Device device, const void* pointer, const char* what);
+
+// Makes a device current for a scope and puts the caller's back afterwards.
+class DeviceScope {
+  public:
+    explicit DeviceScope(Device device);
+    ~DeviceScope();
+    DeviceScope(const DeviceScope&) = delete;
+    DeviceScope& operator=(const DeviceScope&) = delete;
+
+  private:
+    int previous_;
+};
+
+struct DeviceLimits {
+    int multiprocessors;
+    int shared_bytes_per_block;
+};
+DeviceLimits device_limits(Device device);
+
+} // namespace bandmill

@@ -1,0 +1,44 @@
+// Stands in for the CUDA backend in a build without it: everything links, and asking for a GPU throws a typed error.
+#include "bandmill/band/solve.hpp"
+#include "bandmill/base/array.hpp"
+#include "bandmill/base/event.hpp"
+
+namespace bandmill {
+namespace {
+
+[[noreturn]] void throw_missing() {
+    throw BackendUnavailable("this bandmill was built without CUDA (no nvcc was found, or BANDMILL_CUDA was OFF): use the "
+                             "CPU backend, or build with -DBANDMILL_CUDA=ON on a machine with the CUDA toolkit");
+}
+
+} // namespace
+
+bool cuda_built() { return false; }
+std::vector<DeviceInfo> cuda_devices() { return {}; }
+
+void* allocate(Cuda, Device, std::size_t) { throw_missing(); }
+void release(Cuda, Device, void*) noexcept {}
+void copy_to_device(Device, void*, const void*, std::size_t) { throw_missing(); }
+void copy_to_host(Device, void*, const void*, std::size_t) { throw_missing(); }
+void copy_on_device(Device, void*, const void*, std::size_t, Stream) { throw_missing(); }
+void synchronize(Device, Stream) { throw_missing(); }
+std::size_t free_memory(Device) { throw_missing(); }
+
+struct Event::Handle {};
+Event::Event(Device) { throw_missing(); }
+void Event::record(Stream) { throw_missing(); }
+double elapsed_ms(const Event&, const Event&) { throw_missing(); }
+
+template <class T> Factor<T, Cuda> factor(const BandMatrix&, Device) { throw_missing(); }
+template Factor<double, Cuda> factor<double>(const BandMatrix&, Device);
+template Factor<float, Cuda> factor<float>(const BandMatrix&, Device);
+
+template <class T>
+void solve(const Factor<T, Cuda>&, std::type_identity_t<FieldView<const T, Cuda>>,
+           std::type_identity_t<FieldView<T, Cuda>>, Stream) {
+    throw_missing();
+}
+template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>, Stream);
+template void solve<float>(const Factor<float, Cuda>&, FieldView<const float, Cuda>, FieldView<float, Cuda>, Stream);
+
+} // namespace bandmill
