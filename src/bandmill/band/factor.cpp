@@ -29,7 +29,7 @@ namespace {
 
 // Elimination without exchanges is trusted if its a-priori bound (growth) is modest and the probes, which show what
 // errors really come out, are as good as a backward stable solver's. Beyond either limit rows are exchanged.
-constexpr double growth_limit = 32;
+constexpr double growth_limit = 8;
 constexpr double error_limit = 3; // epsilons; well-behaved matrices show 0.5 to 1
 
 // Pivots and scales must also not underflow: their product with a right-hand side would lose digits.

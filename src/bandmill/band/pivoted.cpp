@@ -8,6 +8,7 @@
 namespace bandmill::detail {
 
 PivotedFactor factor_pivoted(const BandMatrix& matrix) {
+    constexpr Extended threshold = 0.5;
     const std::int64_t n = matrix.size();
     const bool folded = matrix.boundary() == Boundary::periodic;
     const int reach = matrix.half_bandwidth() * (folded ? 2 : 1);
@@ -28,11 +29,11 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
     struct Row {
         std::vector<Term> entry;
         Extended lu_sum, a_sum;
-        std::int64_t origin;
+        std::int64_t position, origin; // in the order of elimination, and in the matrix
     };
     auto load = [&](std::int64_t position, std::int64_t first_column) {
         const std::int64_t row = row_at(position);
-        Row loaded{std::vector<Term>(span), 0, 0, row};
+        Row loaded{std::vector<Term>(span), 0, 0, position, row};
         std::vector<Extended> values(span, 0);
         Extended largest = 0;
         for_each_entry(matrix, row, [&](std::int64_t column, Extended value) {
@@ -57,9 +58,15 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
         active.push_back(load(position, 0));
     for (std::int64_t k = 0; k < n; ++k) {
         if (k + reach < n) active.push_back(load(k + reach, k));
-        int best = 0;
-        for (int j = 1; j < static_cast<int>(active.size()); ++j)
-            if (std::abs(active[j].entry[0].value) > std::abs(active[best].entry[0].value)) best = j;
+        // The row that has waited longest, of those within `threshold` of the largest. Taking the largest itself can carry
+        // one row down the whole matrix (weights 1, 0.01, 1 do), and its rounding grows with every row it meets.
+        Extended largest = 0;
+        for (const Row& row : active) largest = std::max(largest, std::abs(row.entry[0].value));
+        int best = -1;
+        for (int j = 0; j < static_cast<int>(active.size()); ++j) {
+            const bool eligible = std::abs(active[j].entry[0].value) >= threshold * largest;
+            if (eligible && (best < 0 || active[j].position < active[best].position)) best = j;
+        }
         const Term& pivot = active[best].entry[0];
         if (pivot.vanishes(n))
             throw SingularMatrix("the matrix is singular: unknown " + std::to_string(row_at(k)) +
