@@ -83,41 +83,71 @@ template <int W, class T> BANDMILL_HD void add_product(T (&b)[W], const T* block
         for (int c = 0; c < W; ++c) b[a] = multiply_add(block[a * W + c], y[c], b[a]);
 }
 
+// Table entries come 16 bytes at a time: shared memory serves such a load as fast as one of 8.
+template <class T> struct alignas(16) Group {
+    static constexpr int size = 16 / static_cast<int>(sizeof(T));
+    T value[size];
+};
+
 template <class T, int W, int K> struct Segment {
     using Layout = SegmentLayout<W>;
-    const T* table; // this segment's columns
+    static_assert(K % Group<T>::size == 0 && K > W);
+    const T* table; // this segment's columns, on a boundary of 16 bytes
     T g[K];         // right-hand side, then intermediate values, then the solution; the separator stands last
 
-    BANDMILL_HD const T* column(int c) const { return table + c * K; }
+    BANDMILL_HD Group<T> entries(int column, int j) const {
+        return *reinterpret_cast<const Group<T>*>(table + column * K + j);
+    }
 
     // Eliminates the interior. `spill` is what the separator to the left receives.
     BANDMILL_HD void sweep_down(T (&spill)[W]) {
         BANDMILL_UNROLL
         for (int w = 0; w < W; ++w) spill[w] = T(0);
         BANDMILL_UNROLL
-        for (int j = 0; j < K; ++j) {
-            T value = multiply(column(Layout::pivot_inverse)[j], g[j]);
+        for (int first = 0; first < K; first += Group<T>::size) {
+            const Group<T> inverse = entries(Layout::pivot_inverse, first);
+            Group<T> lower[W], spike[W];
             BANDMILL_UNROLL
-            for (int w = W; w >= 1; --w)
-                if (j >= w) value = multiply_add(column(Layout::lower + w - 1)[j], g[j - w], value);
-            g[j] = value;
-            if (j >= K - W) continue; // the separator does not spill
+            for (int w = 0; w < W; ++w) {
+                lower[w] = entries(Layout::lower + w, first);
+                spike[w] = entries(Layout::lower_spike + w, first);
+            }
             BANDMILL_UNROLL
-            for (int w = 0; w < W; ++w)
-                spill[w] = multiply_add(column(Layout::lower_spike + w)[j], value, spill[w]);
+            for (int i = 0; i < Group<T>::size; ++i) {
+                const int j = first + i;
+                T value = multiply(inverse.value[i], g[j]);
+                BANDMILL_UNROLL
+                for (int w = W; w >= 1; --w)
+                    if (j >= w) value = multiply_add(lower[w - 1].value[i], g[j - w], value);
+                g[j] = value;
+                if (j >= K - W) continue; // the separator does not spill
+                BANDMILL_UNROLL
+                for (int w = 0; w < W; ++w) spill[w] = multiply_add(spike[w].value[i], value, spill[w]);
+            }
         }
     }
 
     // Back substitution, once the segment's own separator stands in g and the one to the left is known.
     BANDMILL_HD void sweep_up(const T (&left)[W]) {
         BANDMILL_UNROLL
-        for (int j = K - W - 1; j >= 0; --j) {
-            T value = g[j];
+        for (int first = K - Group<T>::size; first >= 0; first -= Group<T>::size) {
+            Group<T> upper[W], spike[W];
             BANDMILL_UNROLL
-            for (int w = 0; w < W; ++w) value = multiply_add(column(Layout::upper_spike + w)[j], left[w], value);
+            for (int w = 0; w < W; ++w) {
+                upper[w] = entries(Layout::upper + w, first);
+                spike[w] = entries(Layout::upper_spike + w, first);
+            }
             BANDMILL_UNROLL
-            for (int w = W; w >= 1; --w) value = multiply_add(column(Layout::upper + w - 1)[j], g[j + w], value);
-            g[j] = value;
+            for (int i = Group<T>::size - 1; i >= 0; --i) {
+                const int j = first + i;
+                if (j >= K - W) continue;
+                T value = g[j];
+                BANDMILL_UNROLL
+                for (int w = 0; w < W; ++w) value = multiply_add(spike[w].value[i], left[w], value);
+                BANDMILL_UNROLL
+                for (int w = W; w >= 1; --w) value = multiply_add(upper[w - 1].value[i], g[j + w], value);
+                g[j] = value;
+            }
         }
     }
 };

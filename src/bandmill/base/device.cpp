@@ -75,8 +75,11 @@ std::vector<DeviceInfo> cuda_devices() {
 
 DeviceLimits device_limits(Device device) {
     require_device(device);
-    return {attribute(cudaDevAttrMultiProcessorCount, device.index),
-            attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index)};
+    return {attribute(cudaDevAttrComputeCapabilityMajor, device.index),
+            attribute(cudaDevAttrMultiProcessorCount, device.index),
+            attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index),
+            attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device.index),
+            attribute(cudaDevAttrReservedSharedMemoryPerBlock, device.index)};
 }
 
 void require_device_pointer(Device device, const void* pointer, const char* what) {

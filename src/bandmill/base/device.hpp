@@ -29,8 +29,11 @@ class DeviceScope {
 };
 
 struct DeviceLimits {
+    int compute_major;
     int multiprocessors;
-    int shared_bytes_per_block;
+    int shared_bytes_per_block; // with opt-in
+    int shared_bytes_per_multiprocessor;
+    int reserved_shared_bytes_per_block;
 };
 DeviceLimits device_limits(Device device);
 

@@ -44,6 +44,7 @@ template <class T> Factor<T, Cuda> factor(const BandMatrix& matrix, Device devic
         data->partitioned = tables.partitioned->view();
         data->partitioned.rows = part(0);
         data->partitioned.separators = part(1);
+        data->staged = cuda::plan_staged<T>(device, matrix.half_bandwidth(), data->slots, data->partitioned.segments);
     } else if (tables.direct) {
         send({&tables.direct->forward, &tables.direct->backward, &tables.direct->corner});
         data->direct = {matrix.size(), part(0), part(1), part(2)};

@@ -4,6 +4,7 @@
 #include "bandmill/band/tables.hpp"
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/device.hpp"
+#include "bandmill/cuda/staged.hpp"
 
 namespace bandmill::detail {
 
@@ -11,6 +12,7 @@ template <class T> struct FactorData<T, Cuda> {
     Device device;
     DeviceLimits limits;
     int slots = 0; // of the partition
+    cuda::StagedPlan staged;
     int reach = 0; // of the pivoted factor
     PartitionView<T> partitioned{};
     DirectView<T> direct{};

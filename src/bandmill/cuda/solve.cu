@@ -1,7 +1,9 @@
-// The CUDA solve: the partitioned kernel for what fits on chip, sequential kernels for the rest.
+// The CUDA solve: partitioned kernels for what fits on chip (the staged one for large interleaved batches, the plain one
+// for any layout), sequential kernels for the rest.
 #include "bandmill/band/solve.hpp"
 
 #include "bandmill/cuda/factor_data.hpp"
+#include "bandmill/cuda/segments.cuh"
 #include "bandmill/cuda/tuning.hpp"
 
 #include <cuda_runtime.h>
@@ -10,77 +12,8 @@ namespace bandmill {
 namespace {
 
 using namespace detail;
-
-// Where a system starts in a view. 64-bit division takes a hundred instructions, so views without tiles skip it.
-__device__ __forceinline__ std::int64_t system_offset(const FieldShape& shape, std::int64_t m) {
-    if (shape.tile >= shape.batch) return m * shape.batch_stride;
-    return m % shape.tile * shape.batch_stride + m / shape.tile * shape.tile_stride;
-}
-
-// What segments of one block tell each other: [segment][w][lane], so that lanes are neighbours in memory.
-template <class T, int W> struct Exchange {
-    T* values;
-    int lanes, lane;
-
-    __device__ void put(int p, const T (&value)[W]) const {
-#pragma unroll
-        for (int w = 0; w < W; ++w) values[(p * W + w) * lanes + lane] = value[w];
-    }
-    __device__ void get(int p, T (&value)[W]) const {
-#pragma unroll
-        for (int w = 0; w < W; ++w) value[w] = values[(p * W + w) * lanes + lane];
-    }
-};
-
-// Turns every separator's right-hand side into its solution; run_segments in band/probe.cpp does the same on the host.
-template <class T, int W>
-__device__ void solve_separators(const PartitionView<T>& view, const Exchange<T, W>& edges, int p, T (&edge)[W]) {
-    using Layout = SeparatorLayout<W>;
-    const int root = view.segments - 1;
-    auto table = [&](int q) { return view.separators + q * Layout::entries; };
-    const int own_level = p == root ? view.levels : min(separator_level(p), view.levels);
-    T other[W];
-    for (int level = 0; level < view.levels; ++level) {
-        if (own_level == level) {
-            solve_lower<W>(table(p), edge);
-            edges.put(p, edge);
-        }
-        __syncthreads();
-        if (own_level > level) {
-            const int left = sender_from_left(p, level, view.segments);
-            const int right = sender_from_right(p, level, view.segments, view.periodic);
-            if (left >= 0) {
-                edges.get(left, other);
-                add_product<W>(edge, table(left) + Layout::to_right, other);
-            }
-            if (right >= 0) {
-                edges.get(right, other);
-                add_product<W>(edge, table(right) + Layout::to_left, other);
-            }
-        }
-    }
-    if (own_level == view.levels) {
-        solve_lower<W>(table(p), edge);
-        solve_upper<W>(table(p), edge);
-        edges.put(p, edge);
-    }
-    for (int level = view.levels - 1; level >= 0; --level) {
-        __syncthreads();
-        if (own_level == level) {
-            const int left = left_neighbour(p, level, view.segments, view.periodic);
-            const int right = right_neighbour(p, level, view.segments);
-            if (left >= 0) {
-                edges.get(left, other);
-                add_product<W>(edge, table(p) + Layout::from_left, other);
-            }
-            edges.get(right, other);
-            add_product<W>(edge, table(p) + Layout::from_right, other);
-            solve_upper<W>(table(p), edge);
-            edges.put(p, edge);
-        }
-    }
-    __syncthreads();
-}
+using cuda::Exchange;
+using cuda::system_offset;
 
 // One thread per segment; a block holds `lanes` systems, lanes being neighbours in the batch.
 template <class T, int W, int K>
@@ -88,7 +21,6 @@ __global__ void __launch_bounds__(cuda::block_threads, 1)
     solve_partitioned(PartitionView<T> view, const T* b, FieldShape b_shape, T* x, FieldShape x_shape, int lanes) {
     __shared__ T spill_room[cuda::block_threads * W], edge_room[cuda::block_threads * W];
     const int lane = static_cast<int>(threadIdx.x) % lanes, p = static_cast<int>(threadIdx.x) / lanes;
-    const int root = view.segments - 1;
     const Exchange<T, W> spills{spill_room, lanes, lane}, edges{edge_room, lanes, lane};
     const std::int64_t begin = segment_start(p, view.segments, view.n);
     const std::int64_t end = segment_start(p + 1, view.segments, view.n);
@@ -102,33 +34,19 @@ __global__ void __launch_bounds__(cuda::block_threads, 1)
         const bool here = system < x_shape.batch;
         const T* from = b + (here ? system_offset(b_shape, system) : 0) + (end - K) * b_shape.row_stride;
 #pragma unroll
-        for (int j = 0; j < K; ++j) segment.g[j] = here && j >= unused ? from[j * b_shape.row_stride] : T(0);
-
-        T spill[W], edge[W], left[W];
-        segment.sweep_down(spill);
-        spills.put(p, spill);
-        __syncthreads();
-#pragma unroll
-        for (int w = 0; w < W; ++w) edge[w] = segment.g[K - W + w];
-        if (p < root || view.periodic) {
-            spills.get(p < root ? p + 1 : 0, spill);
-#pragma unroll
-            for (int w = 0; w < W; ++w) edge[w] += spill[w];
+        for (int j = 0; j < K; ++j) { // walking the pointer: K addresses at once would spill registers
+            segment.g[j] = here && j >= unused ? *from : T(0);
+            from += b_shape.row_stride;
         }
-        solve_separators<T, W>(view, edges, p, edge);
-#pragma unroll
-        for (int w = 0; w < W; ++w) {
-            segment.g[K - W + w] = edge[w];
-            left[w] = T(0);
-        }
-        if (p > 0 || view.periodic) edges.get(p > 0 ? p - 1 : root, left);
-        segment.sweep_up(left);
 
+        cuda::solve_segment(view, view.separators, spills, edges, p, segment);
         if (!here) continue;
         T* to = x + system_offset(x_shape, system) + (end - K) * x_shape.row_stride;
 #pragma unroll
-        for (int j = 0; j < K; ++j)
-            if (j >= unused) to[j * x_shape.row_stride] = segment.g[j];
+        for (int j = 0; j < K; ++j) {
+            if (j >= unused) *to = segment.g[j];
+            to += x_shape.row_stride;
+        }
     }
 }
 
@@ -172,6 +90,9 @@ template <class T> class Launch {
         : data_(data), b_(b), x_(x), stream_(stream) {}
 
     template <int W> void partitioned() const {
+        if (cuda::staged_applies(data_.staged, b_.shape(), b_.data(), sizeof(T)))
+            return cuda::solve_staged(data_.staged, W, data_.slots, data_.partitioned, b_.data(), b_.shape(), x_.data(),
+                                      x_.shape(), stream_);
         switch (data_.slots) {
         case 8: return partitioned_kernel(solve_partitioned<T, W, 8>);
         case 16: return partitioned_kernel(solve_partitioned<T, W, 16>);

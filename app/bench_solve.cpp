@@ -1,0 +1,213 @@
+// bandmill bench solve: the time of one solve, case by case, against what the memory allows.
+#include "command.hpp"
+#include "environment.hpp"
+#include "output_file.hpp"
+#include "solve_report.hpp"
+#include "solve_runner.hpp"
+
+#include "bandmill/base/error.hpp"
+
+#include <cstdio>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+// The options as typed; an empty text is an option that was not given.
+struct Options {
+    std::string backend = "auto", gpu, threads;
+    std::string n, batch, half_bandwidth, boundary, layout, precision, matrix;
+    std::string sigma, repetitions, max_bytes, json;
+    bool in_place = false, out_of_place = false, force_overwrite = false, quiet = false;
+};
+
+Backend choose_backend(const Options& options) {
+    const Backend wanted = parse_word("--backend", options.backend, backend_words);
+    const auto gpus = bandmill::cuda_devices();
+    const Backend chosen = wanted != Backend::automatic ? wanted : gpus.empty() ? Backend::cpu : Backend::cuda;
+    if (chosen == Backend::cpu && !options.gpu.empty())
+        throw UsageError(wanted == Backend::cpu ? "--gpu makes no sense with --backend cpu"
+                                                : "--gpu was given, but there is no usable GPU");
+    if (wanted == Backend::cuda && !options.threads.empty())
+        throw UsageError("--threads makes no sense with --backend cuda");
+    return chosen;
+}
+
+// Typed errors of the library, before the first case runs.
+void require_gpu(bandmill::Device device) {
+    if (!bandmill::cuda_built())
+        throw bandmill::BackendUnavailable("the CUDA backend is not in this build: configure with -DBANDMILL_CUDA=ON, "
+                                           "or use --backend cpu");
+    const auto gpus = bandmill::cuda_devices();
+    for (const bandmill::DeviceInfo& gpu : gpus)
+        if (gpu.index == device.index) return;
+    throw bandmill::BackendUnavailable(
+        fmt::format("there is no GPU {} ({} usable GPUs were found): see bandmill info", device.index, gpus.size()));
+}
+
+RunOptions read_run_options(const Options& options) {
+    RunOptions run{};
+    run.backend = choose_backend(options);
+    if (!options.gpu.empty()) run.device.index = static_cast<int>(parse_size("--gpu", options.gpu, 0, 1023));
+    if (!options.threads.empty())
+        run.threads.count = static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
+    if (options.in_place && options.out_of_place) throw UsageError("--in-place and --out-of-place exclude each other");
+    run.placement = options.in_place || (run.backend == Backend::cpu && !options.out_of_place)
+                        ? Placement::in_place
+                        : Placement::out_of_place;
+    if (!options.sigma.empty()) run.sigma = parse_number("--sigma", options.sigma, 0);
+    if (!options.repetitions.empty())
+        run.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.max_bytes =
+        options.max_bytes.empty() ? SIZE_MAX : static_cast<std::size_t>(parse_size("--max-bytes", options.max_bytes));
+    return run;
+}
+
+CaseLists read_lists(const Options& options) {
+    CaseLists lists;
+    const auto given = [](const std::string& text) { return !text.empty(); };
+    if (given(options.n)) lists.n = parse_sizes("--n", options.n);
+    if (given(options.batch)) lists.batch = parse_sizes("--batch", options.batch);
+    if (given(options.half_bandwidth))
+        lists.half_bandwidth = parse_words("--half-bandwidth", options.half_bandwidth, half_bandwidth_words);
+    if (given(options.boundary)) lists.boundary = parse_words("--boundary", options.boundary, boundary_words);
+    if (given(options.layout)) lists.layout = parse_words("--layout", options.layout, layout_words);
+    if (given(options.precision)) lists.precision = parse_words("--precision", options.precision, precision_words);
+    if (given(options.matrix)) lists.matrix = parse_words("--matrix", options.matrix, matrix_words);
+    return lists;
+}
+
+// One line that is overwritten, on a terminal only.
+class Progress {
+  public:
+    explicit Progress(bool wanted) : shown_(wanted && isatty(STDERR_FILENO)) {}
+    void show(const std::string& text) const {
+        if (shown_) fmt::print(stderr, "\r\033[K{}", text);
+    }
+    void clear() const { show(""); }
+
+  private:
+    bool shown_;
+};
+
+void print_now(const std::string& text, bool quiet) {
+    if (quiet) return;
+    fmt::print("{}", text);
+    std::fflush(stdout);
+}
+
+// What is true of all cases; prints the head of the table, with the ceiling of the largest array that will be used.
+SolveBench begin_bench(SolveRunner& runner, const RunOptions& run, const std::vector<SolveCase>& cases, bool quiet) {
+    SolveBench bench{};
+    bench.backend = word_of(run.backend, backend_words);
+    bench.device = runner.device_name();
+    bench.date = utc_now();
+    bench.threads = runner.threads();
+    bench.load_average = load_average();
+    std::size_t largest = 0;
+    for (const SolveCase& what : cases)
+        if (!runner.obstacle(what))
+            largest = std::max(largest, static_cast<std::size_t>(*what.elements()) * what.element_bytes());
+    const Ceiling* ceiling = largest > 0 ? &runner.ceiling(largest) : nullptr;
+    print_now(table_head(bench, ceiling, run.placement), quiet);
+    return bench;
+}
+
+// How many cases the library refused with an error. They are reported like skipped ones: what was measured before them
+// is worth keeping.
+int run_cases(SolveRunner& runner, const std::vector<SolveCase>& cases, SolveBench& bench, bool quiet) {
+    const Progress progress(!quiet);
+    int failed = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        progress.show(fmt::format("[{}/{}] {}", i + 1, cases.size(), describe(cases[i])));
+        std::variant<Record, Skipped> outcome;
+        try {
+            outcome = runner.run(cases[i]);
+        } catch (const bandmill::Error& error) {
+            outcome = Skipped{cases[i], fmt::format("failed: {}", error.what())};
+            ++failed;
+        }
+        progress.clear();
+        if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+            bench.skipped.push_back(*skipped);
+            print_now(table_line(*skipped), quiet);
+        } else {
+            bench.records.push_back(std::get<Record>(std::move(outcome)));
+            print_now(table_line(bench.records.back()), quiet);
+        }
+    }
+    bench.ceilings = runner.ceilings();
+    return failed;
+}
+
+void run_bench(const Options& options) {
+    const RunOptions run = read_run_options(options);
+    const auto cases = make_cases(read_lists(options), run.backend);
+    std::optional<OutputFile> file;
+    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
+    if (run.backend == Backend::cuda) require_gpu(run.device);
+
+    const auto runner = make_runner(run);
+    SolveBench bench = begin_bench(*runner, run, cases, options.quiet);
+    const int failed = run_cases(*runner, cases, bench, options.quiet);
+    if (file) {
+        file->write(to_json(bench));
+        print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
+    }
+    if (failed > 0) throw std::runtime_error(fmt::format("{} of {} cases failed", failed, cases.size()));
+    const auto wrong = std::count_if(bench.records.begin(), bench.records.end(), [](const Record& record) {
+        return !(record.results.front().backward_error <= wrong_beyond);
+    });
+    if (wrong > 0)
+        throw std::runtime_error(fmt::format("{} of {} results are wrong (backward error over {} epsilons): "
+                                             "their times mean nothing",
+                                             wrong, bench.records.size(), wrong_beyond));
+}
+
+} // namespace
+
+void add_bench_solve(CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand("solve", "Time the solver against a copy of the same memory");
+    const auto options = std::make_shared<Options>();
+    const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
+        // CLI11 would take the next flag for a value that was forgotten.
+        const auto present = [](const std::string& given) {
+            return given.empty() || given.starts_with("--") ? "a value is missing" : "";
+        };
+        return command->add_option(flag, value, help)->type_name(type)->check(present);
+    };
+    text("--backend", options->backend, "NAME", "auto, cpu or cuda; auto takes the GPU if there is one");
+    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
+    text("--threads", options->threads, "N", "CPU threads (default: all)");
+    text("--n", options->n, "LIST", "Rows per system [256,1024]")->group("Cases");
+    text("--batch", options->batch, "LIST", "Systems per batch [cpu 16384, cuda 65536]")->group("Cases");
+    text("--half-bandwidth", options->half_bandwidth, "LIST", "1 tridiagonal, 2 pentadiagonal [1,2]")->group("Cases");
+    text("--boundary", options->boundary, "LIST", "open, periodic [both]")->group("Cases");
+    text("--layout", options->layout, "LIST",
+         "interleaved, contiguous, tiled: 32 systems wide [cpu tiled, cuda interleaved]")
+        ->group("Cases");
+    text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
+    text("--matrix", options->matrix, "LIST", "general, toeplitz [general]")->group("Cases");
+    text("--sigma", options->sigma, "S", "Stiffness: A = I + S * differences (default: W=1 1, W=2 1e6)");
+    text("--repetitions", options->repetitions, "N", "Timed solves per case (default: about 0.2 s of them)");
+    text("--max-bytes", options->max_bytes, "SIZE", "Skip cases whose arrays need more (default: what is free)");
+    command->add_flag("--in-place", options->in_place, "x overwrites b, refreshed between solves (default on the CPU)");
+    command->add_flag("--out-of-place", options->out_of_place, "b is kept, x is another array (default on a GPU)");
+    text("--json", options->json, "FILE", "Also write the results, with device, date, commit and ceilings");
+    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
+    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    command->footer(
+        "Sizes: 65536 or 2^16. A LIST has commas: --n 64,256,2^10. If any list is given, all combinations are run,\n"
+        "the others taking what stands in [brackets]; without one, a standard set for the backend is run\n"
+        "(about a minute on two cores, under two on an H200).\n"
+        "Examples:\n"
+        "  bandmill bench solve --json results.json\n"
+        "  bandmill bench solve --backend cpu --threads 2 --n 256 --batch 2^16 --layout tiled,interleaved\n"
+        "Every result is checked (the table's error column); a wrong one ends the run with exit code 1.");
+    command->callback([options] { run_bench(*options); });
+}
+
+} // namespace app

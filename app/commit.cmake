@@ -1,0 +1,28 @@
+# Writes HEADER with the git commit of SOURCE_DIR, only when it differs from what the header says already.
+set(commit "unknown")
+find_program(GIT git)
+if(GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE_DIR} rev-parse --show-toplevel
+                  OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  file(REAL_PATH "${SOURCE_DIR}" source)
+  # A source archive unpacked inside another repository must not carry that repository's commit.
+  if(top STREQUAL source)
+    execute_process(COMMAND ${GIT} -C ${SOURCE_DIR} rev-parse --short=12 HEAD
+                    RESULT_VARIABLE failed OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(NOT failed)
+      set(commit ${head})
+      execute_process(COMMAND ${GIT} -C ${SOURCE_DIR} diff --quiet HEAD -- RESULT_VARIABLE changed ERROR_QUIET)
+      if(changed)
+        string(APPEND commit "-dirty")
+      endif()
+    endif()
+  endif()
+endif()
+set(text "// Written by app/commit.cmake.\n#pragma once\n#define BANDMILL_COMMIT \"${commit}\"\n")
+set(old "")
+if(EXISTS ${HEADER})
+  file(READ ${HEADER} old)
+endif()
+if(NOT text STREQUAL old)
+  file(WRITE ${HEADER} "${text}")
+endif()

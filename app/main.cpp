@@ -1,0 +1,75 @@
+// bandmill: the command line. Exit codes: 0 done, 1 the run failed, 2 the command line was wrong and nothing was done.
+#include "command.hpp"
+#include "environment.hpp"
+#include "text.hpp"
+
+#include "bandmill/base/error.hpp"
+#include "bandmill/version.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace {
+
+int complain(std::string text, int exit_code) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    fmt::print(stderr, "bandmill: {}\n", text);
+    return exit_code;
+}
+
+// "bandmill bench solve": the command as far as it was understood, to point at its help.
+std::string command_of(const CLI::App& program) {
+    std::string name = "bandmill";
+    for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+        app = app->get_subcommands().front();
+        name += " " + app->get_name();
+    }
+    return name;
+}
+
+int run(int argc, char** argv) {
+    CLI::App program{"Batches of tridiagonal and pentadiagonal systems that share one matrix, on CPU and GPU."};
+    program.name("bandmill");
+    program.set_version_flag("--version", fmt::format("bandmill {} (commit {})", bandmill::version(), app::commit()),
+                             "Print version and commit, and exit");
+    program.require_subcommand(1);
+    program.get_formatter()->column_width(32);
+    program.footer("Each command has its own --help, for example: bandmill bench solve --help\n"
+                   "Exit codes: 0 done, 1 the run failed, 2 wrong command line (nothing was done).");
+    app::add_info(program);
+    CLI::App& bench = *program.add_subcommand("bench", "Measure speed against what the memory allows");
+    bench.require_subcommand(1);
+    app::add_bench_solve(bench);
+
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return program.exit(error);
+        const auto strangers = program.remaining(true);
+        const bool no_command = dynamic_cast<const CLI::RequiredError*>(&error) && !strangers.empty();
+        const std::string text = no_command ? fmt::format("'{}' is not a command", strangers.front()) : error.what();
+        return complain(fmt::format("{} (see {} --help)", text, command_of(program)), 2);
+    } catch (const app::UsageError& error) {
+        return complain(fmt::format("{} (see {} --help)", error.what(), command_of(program)), 2);
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const int exit_code = run(argc, argv);
+        // A full disk behind a redirected stdout shows only here.
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) return complain("cannot write to standard output", 1);
+        return exit_code;
+    } catch (const std::bad_alloc&) {
+        return complain("out of memory: use smaller sizes", 1);
+    } catch (const std::exception& error) { // bandmill::Error among them
+        return complain(error.what(), 1);
+    }
+}

@@ -1,0 +1,124 @@
+// A GPU as a place to benchmark. No CUDA header: the library's own calls are enough.
+#pragma once
+
+#include "place.hpp"
+
+#include "bandmill/base/event.hpp"
+
+#include <utility>
+
+namespace app {
+
+template <> class Place<bandmill::Cuda> {
+  public:
+    explicit Place(bandmill::Device device)
+        : device_(device), busy_{bandmill::Array<char, bandmill::Cuda>(busy_bytes, device),
+                                 bandmill::Array<char, bandmill::Cuda>(busy_bytes, device)} {
+        for (auto& array : busy_) fill<char>(array, std::vector<char>(4096, 1));
+    }
+
+    std::string name() const {
+        for (const bandmill::DeviceInfo& gpu : bandmill::cuda_devices())
+            if (gpu.index == device_.index) return gpu.name;
+        return "unknown GPU";
+    }
+    int threads() const { return 0; }
+    std::size_t free_bytes() const { return bandmill::free_memory(device_); }
+    std::size_t cache() const { return std::size_t{64} << 20; } // level 2 of the H200: 50 MB
+    static constexpr int fields_in_place = 2;                   // x is refreshed from b, on the device
+
+    template <class T> bandmill::Array<T, bandmill::Cuda> allocate(std::int64_t size) const {
+        return bandmill::Array<T, bandmill::Cuda>(size, device_);
+    }
+
+    template <class T> void fill(bandmill::Array<T, bandmill::Cuda>& array, std::span<const T> block) const {
+        const std::int64_t size = array.size();
+        std::int64_t done = std::min(size, static_cast<std::int64_t>(block.size()));
+        bandmill::copy_to_device(device_, array.data(), block.data(), static_cast<std::size_t>(done) * sizeof(T));
+        while (done < size) { // doubling, so `done` stays a multiple of the block
+            const std::int64_t count = std::min(done, size - done);
+            bandmill::copy_on_device(device_, array.data() + done, array.data(),
+                                     static_cast<std::size_t>(count) * sizeof(T));
+            done += count;
+        }
+        bandmill::synchronize(device_);
+    }
+    template <class T>
+    void refresh(bandmill::Array<T, bandmill::Cuda>& x, const bandmill::Array<T, bandmill::Cuda>* b,
+                 std::span<const T>) const {
+        bandmill::copy_on_device(device_, x.data(), b->data(), static_cast<std::size_t>(x.size()) * sizeof(T));
+    }
+
+    // Elements at ascending positions. A copy costs about as much as 64 KiB of transfer, so near ones share one.
+    template <class T>
+    std::vector<T> gather(const bandmill::Array<T, bandmill::Cuda>& array, std::span<const std::int64_t> where) const {
+        const std::int64_t gap = 65536 / sizeof(T), longest = (16 << 20) / sizeof(T);
+        std::vector<T> values, buffer;
+        for (std::size_t first = 0, last; first < where.size(); first = last) {
+            last = first + 1;
+            while (last < where.size() && where[last] - where[last - 1] <= gap && where[last] - where[first] < longest)
+                ++last;
+            buffer.resize(static_cast<std::size_t>(where[last - 1] - where[first] + 1));
+            bandmill::copy_to_host(device_, buffer.data(), array.data() + where[first], buffer.size() * sizeof(T));
+            for (std::size_t i = first; i < last; ++i)
+                values.push_back(buffer[static_cast<std::size_t>(where[i] - where[first])]);
+        }
+        return values;
+    }
+
+    // Microseconds of each work(repetition), between its own two events; before(repetition) is not timed.
+    template <class Before, class Work>
+    std::vector<double> times_us(int repetitions, Before&& before, Work&& work) const {
+        std::vector<std::pair<bandmill::Event, bandmill::Event>> marks;
+        for (int r = 0; r < repetitions; ++r) marks.emplace_back(bandmill::Event(device_), bandmill::Event(device_));
+        // Two milliseconds of copies first: the launches queue up behind them, so that no event waits for the host
+        // and a solve of a few microseconds is timed without its launch.
+        for (int i = 0; i < 64; ++i) bandmill::copy_on_device(device_, busy_[1].data(), busy_[0].data(), busy_bytes);
+        for (int r = 0; r < repetitions; ++r) {
+            auto& [start, end] = marks[static_cast<std::size_t>(r)];
+            before(r);
+            start.record();
+            work(r);
+            end.record();
+        }
+        std::vector<double> times;
+        for (const auto& [start, end] : marks) times.push_back(1e3 * bandmill::elapsed_ms(start, end));
+        return times;
+    }
+
+    template <class T> auto factor(const bandmill::BandMatrix& matrix) const {
+        return bandmill::factor<T>(matrix, device_);
+    }
+    template <class T>
+    void solve(const bandmill::Factor<T, bandmill::Cuda>& factor, bandmill::FieldView<const T, bandmill::Cuda> b,
+               bandmill::FieldView<T, bandmill::Cuda> x) const {
+        bandmill::solve(factor, b, x);
+    }
+
+    // One ceiling for all cases: a large copy, the bytes read and the bytes written counted.
+    std::size_t ceiling_bytes(std::size_t) const {
+        if (ceiling_bytes_ == 0) ceiling_bytes_ = std::min(std::size_t{2} << 30, free_bytes() / 4 / 256 * 256);
+        return ceiling_bytes_;
+    }
+    const char* ceiling_operation() const { return "device-to-device copy"; }
+    void prepare_ceiling(std::size_t bytes) {
+        for (int i = 0; i < 2; ++i) {
+            ceiling_arrays_.push_back(allocate<double>(static_cast<std::int64_t>(bytes / 8)));
+            fill<double>(ceiling_arrays_.back(), random_block<double>());
+        }
+    }
+    void run_ceiling(int) {
+        bandmill::copy_on_device(device_, ceiling_arrays_[1].data(), ceiling_arrays_[0].data(),
+                                 static_cast<std::size_t>(ceiling_arrays_[0].size()) * 8);
+    }
+    void end_ceiling() { ceiling_arrays_.clear(); }
+
+  private:
+    static constexpr std::int64_t busy_bytes = 64 << 20;
+    bandmill::Device device_;
+    mutable bandmill::Array<char, bandmill::Cuda> busy_[2];
+    mutable std::size_t ceiling_bytes_ = 0;
+    std::vector<bandmill::Array<double, bandmill::Cuda>> ceiling_arrays_;
+};
+
+} // namespace app

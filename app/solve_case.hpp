@@ -1,0 +1,79 @@
+// The cases `bandmill bench solve` measures: what they are, which run by default, and their matrices.
+#pragma once
+
+#include "text.hpp"
+
+#include "bandmill/band/matrix.hpp"
+#include "bandmill/base/field.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace app {
+
+enum class Backend { automatic, cpu, cuda };
+enum class Layout { interleaved, contiguous, tiled };
+enum class Precision { f64, f32 };
+enum class MatrixKind { general, toeplitz };
+
+inline constexpr Word<Backend> backend_words[] = {
+    {"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}};
+inline constexpr Word<Layout> layout_words[] = {
+    {"interleaved", Layout::interleaved}, {"contiguous", Layout::contiguous}, {"tiled", Layout::tiled}};
+inline constexpr Word<Precision> precision_words[] = {{"f64", Precision::f64}, {"f32", Precision::f32}};
+inline constexpr Word<MatrixKind> matrix_words[] = {{"general", MatrixKind::general},
+                                                    {"toeplitz", MatrixKind::toeplitz}};
+inline constexpr Word<bandmill::Boundary> boundary_words[] = {{"open", bandmill::Boundary::open},
+                                                              {"periodic", bandmill::Boundary::periodic}};
+inline constexpr Word<int> half_bandwidth_words[] = {{"1", 1}, {"2", 2}};
+
+inline constexpr std::int64_t tile_width = 32;
+
+struct SolveCase {
+    int half_bandwidth;
+    bandmill::Boundary boundary;
+    MatrixKind matrix;
+    std::int64_t n, batch;
+    Layout layout;
+    Precision precision;
+
+    std::size_t element_bytes() const { return precision == Precision::f64 ? 8 : 4; }
+    // Elements of one field, the padding of the last tile included; nullopt beyond 2^60.
+    std::optional<std::int64_t> elements() const;
+};
+
+// The lists on the command line; the cases are all their combinations.
+struct CaseLists {
+    std::vector<std::int64_t> n, batch;
+    std::vector<int> half_bandwidth;
+    std::vector<bandmill::Boundary> boundary;
+    std::vector<Layout> layout;
+    std::vector<Precision> precision;
+    std::vector<MatrixKind> matrix;
+
+    bool all_empty() const;
+};
+
+// Every combination of the lists; a list that was not given takes a default. With no list at all: the standard set of
+// the backend, the one results in bench/results are made with (about 100 s on an H200, under 60 s on two cores).
+std::vector<SolveCase> make_cases(const CaseLists& lists, Backend backend);
+
+// One implicit step of diffusion (W = 1) or hyperdiffusion (W = 2): I + sigma * (difference operator), with a
+// coefficient that varies by 20% along the rows in the general case.
+bandmill::BandMatrix make_matrix(const SolveCase& what, double sigma);
+double default_sigma(int half_bandwidth); // 1 (dt/dx^2) and 1e6 (dt/dx^4, as stiff as the paper's own problems)
+
+template <class Space, class T> bandmill::FieldView<T, Space> make_view(const SolveCase& what, T* data) {
+    switch (what.layout) {
+    case Layout::contiguous:
+        return bandmill::contiguous<Space>(data, what.n, what.batch);
+    case Layout::tiled:
+        return bandmill::tiled<Space>(data, what.n, what.batch, tile_width);
+    case Layout::interleaved:
+        break;
+    }
+    return bandmill::interleaved<Space>(data, what.n, what.batch);
+}
+
+} // namespace app

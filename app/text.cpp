@@ -1,0 +1,84 @@
+#include "text.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+// A whole decimal number; false if anything else stands in the text or it does not fit in 64 bits.
+bool read_whole(std::string_view text, std::int64_t& value) {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return !text.empty() && text[0] != '-' && error == std::errc() && stop == end;
+}
+
+bool read_size(std::string_view text, std::int64_t& value) {
+    const auto caret = text.find('^');
+    if (caret == std::string_view::npos) return read_whole(text, value);
+    std::int64_t base = 0, exponent = 0;
+    if (!read_whole(text.substr(0, caret), base) || !read_whole(text.substr(caret + 1), exponent)) return false;
+    if (base < 2 || exponent > 62) return false;
+    value = 1;
+    for (std::int64_t i = 0; i < exponent; ++i)
+        if (__builtin_mul_overflow(value, base, &value)) return false;
+    return true;
+}
+
+} // namespace
+
+std::int64_t parse_size(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
+    std::int64_t value = 0;
+    if (!read_size(text, value))
+        throw UsageError(fmt::format("{} '{}' is not a size: write 65536 or 2^16 (below 2^63)", option, text));
+    if (value < least || value > most)
+        throw UsageError(most == INT64_MAX
+                             ? fmt::format("{} {} is too small: it must be at least {}", option, text, least)
+                             : fmt::format("{} {} is out of range: from {} to {}", option, text, least, most));
+    return value;
+}
+
+double parse_number(std::string_view option, std::string_view text, double least) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || text.empty() || !std::isfinite(value))
+        throw UsageError(fmt::format("{} '{}' is not a finite number: write 0.5 or 1e6", option, text));
+    if (value < least) throw UsageError(fmt::format("{} {} is too small: it must be at least {}", option, text, least));
+    return value;
+}
+
+std::vector<std::string> split_list(std::string_view option, std::string_view text) {
+    std::vector<std::string> items;
+    for (std::size_t start = 0;;) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        if (comma == start)
+            throw UsageError(fmt::format("{} '{}' has an empty item: write values with single commas between them, "
+                                         "and no spaces",
+                                         option, text));
+        items.emplace_back(text.substr(start, comma - start));
+        if (comma == text.size()) return items;
+        start = comma + 1;
+    }
+}
+
+std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text) {
+    std::vector<std::int64_t> sizes;
+    for (const std::string& item : split_list(option, text)) sizes.push_back(parse_size(option, item));
+    return sizes;
+}
+
+void refuse_word(std::string_view option, std::string_view text, const std::vector<std::string>& words) {
+    throw UsageError(fmt::format("{} '{}' is not known: choose from {}", option, text, fmt::join(words, ", ")));
+}
+
+std::string readable_bytes(double bytes) {
+    const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    int unit = 0;
+    for (; bytes >= 1024 && unit < 6; ++unit) bytes /= 1024;
+    return fmt::format("{:.{}f} {}", bytes, bytes == std::floor(bytes) || bytes >= 100 ? 0 : 1, units[unit]);
+}
+
+} // namespace app

@@ -1,0 +1,289 @@
+"""The command line of bandmill: what it prints, what it writes, and how it refuses."""
+
+import datetime
+import json
+import os
+import re
+
+import pytest
+
+TINY = ["bench", "solve", "--backend", "cpu", "--threads", "2", "--repetitions", "3"]
+ONE = TINY + ["--n", "20", "--batch", "50", "--half-bandwidth", "1", "--boundary", "open"]
+
+
+@pytest.fixture
+def bandmill(run):
+    return lambda *arguments, **environment: run("bandmill", *arguments, **environment)
+
+
+@pytest.fixture
+def bench(bandmill, tmp_path):
+    """bench(arguments...) -> the JSON it wrote."""
+
+    def bench(*arguments, **environment):
+        done = bandmill(*TINY, *arguments, "--json", "out.json", **environment)
+        assert done.returncode == 0, done.stderr
+        return json.loads((tmp_path / "out.json").read_text())
+
+    return bench
+
+
+def assert_refused(done, *words):
+    """Exit code 2, nothing on stdout, one line on stderr that names the culprit."""
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.startswith("bandmill: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+# --- help, version, info
+
+
+@pytest.mark.parametrize("command", [[], ["info"], ["bench"], ["bench", "solve"]])
+def test_help(bandmill, command):
+    done = bandmill(*command, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    assert "Usage: bandmill" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 120
+
+
+def test_help_names_every_option_of_bench_solve(bandmill):
+    text = bandmill("bench", "solve", "--help").stdout
+    for option in (
+        "backend gpu threads n batch half-bandwidth boundary layout precision matrix sigma repetitions max-bytes "
+        "in-place out-of-place json force-overwrite quiet"
+    ).split():
+        assert re.search(rf"--{option}\b", text), option
+
+
+def test_version(bandmill):
+    done = bandmill("--version", BANDMILL_COMMIT="abc123")
+    assert done.returncode == 0
+    assert re.fullmatch(r"bandmill \d+\.\d+\.\d+ \(commit abc123\)\n", done.stdout)
+
+
+def test_info(bandmill):
+    done = bandmill("info", BANDMILL_COMMIT="abc123")
+    assert done.returncode == 0 and done.stderr == ""
+    for word in ["bandmill", "abc123", "CPU", "ISA level", "threads", "CUDA"]:
+        assert word in done.stdout
+
+
+def test_info_json(bandmill):
+    info = json.loads(bandmill("info", "--json", BANDMILL_COMMIT='a"b\\c').stdout)
+    assert info["commit"] == 'a"b\\c'
+    assert info["threads"] >= 1
+    assert info["isa"] in ["v2", "v3", "v4", "generic"]
+    assert isinstance(info["cuda_built"], bool)
+    assert info["cuda_built"] or info["gpus"] == []
+    assert {"version", "compiler", "build_type", "cpu", "memory_available_bytes"} <= info.keys()
+
+
+def test_commit_is_known_or_said_to_be_unknown(bandmill):
+    assert re.fullmatch(
+        r"unknown|[0-9a-f]{12}(-dirty)?", json.loads(bandmill("info", "--json", BANDMILL_COMMIT="").stdout)["commit"]
+    )
+
+
+def test_full_disk_behind_stdout(run):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    done = run("/bin/sh", "-c", f"{os.environ['BANDMILL_BIN']}/bandmill info > /dev/full")
+    assert done.returncode == 1 and "cannot write" in done.stderr
+
+
+# --- bench solve
+
+
+def test_every_field_of_a_record(bench):
+    result = bench(*"--n 2^5 --batch 100 --half-bandwidth 2 --boundary periodic --layout tiled".split())
+    assert {"device", "date", "commit", "version", "ceilings", "records", "skipped", "backend", "threads", "isa"} <= (
+        result.keys()
+    )
+    date = datetime.datetime.strptime(result["date"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+    assert abs((datetime.datetime.now(datetime.timezone.utc) - date).total_seconds()) < 600
+    assert result["threads"] == 2 and result["skipped"] == []
+    (record,) = result["records"]
+    wanted = dict(half_bandwidth=2, boundary="periodic", matrix="general", n=32, batch=100, layout="tiled", dtype="f64")
+    assert {key: record[key] for key in wanted} == wanted
+    assert record["backend"] == "cpu" and record["path"] in ["partitioned", "sequential", "pivoted"]
+    time = record["time_us"]
+    assert 0 < time["min"] <= time["median"] <= time["max"] and time["repetitions"] == 3
+    assert record["bytes"] == 16 * 32 * 100
+    assert record["field_bytes"] == 8 * 32 * 128  # whole tiles
+    assert record["factor_bytes"] > 0
+    assert record["gbytes_per_s"] == pytest.approx(record["bytes"] / time["median"] / 1e3)
+    assert record["share_of_copy"] == pytest.approx(record["gbytes_per_s"] / record["ceiling_gbytes_per_s"])
+    assert 0 <= record["backward_error"] < 20
+    assert record["in_place"] is True and record["cache_resident"] is True
+    assert record["rivals"] == {}
+    assert record["ceiling_gbytes_per_s"] in [ceiling["gbytes_per_s"] for ceiling in result["ceilings"]]
+
+
+def test_lists_make_all_combinations(bench):
+    result = bench(
+        *["--n", "5,2^4", "--batch", "1,33", "--half-bandwidth", "1,2", "--boundary", "open,periodic"],
+        *["--layout", "interleaved,contiguous,tiled", "--precision", "f64,f32", "--matrix", "general,toeplitz"],
+    )
+    names = ["n", "batch", "half_bandwidth", "boundary", "layout", "dtype", "matrix"]
+    seen = {tuple(record[name] for name in names) for record in result["records"]}
+    assert len(seen) == len(result["records"]) == 2 * 2 * 2 * 2 * 3 * 2 * 2
+    assert {record["n"] for record in result["records"]} == {5, 16}
+    for record in result["records"]:
+        assert record["backward_error"] < 20, record
+        assert record["bytes"] == (16 if record["dtype"] == "f64" else 8) * record["n"] * record["batch"]
+
+
+def test_smallest_systems(bench):
+    for record in bench("--n", "1,2,3,4", "--batch", "3")["records"]:
+        assert record["backward_error"] < 20, record
+
+
+@pytest.mark.parametrize("placement", ["--in-place", "--out-of-place"])
+def test_placement(bench, placement):
+    for record in bench("--n", "64", "--batch", "40", placement)["records"]:
+        assert record["in_place"] is (placement == "--in-place")
+        assert record["backward_error"] < 20
+
+
+def test_memory_beyond_the_caches_is_not_called_cache_resident(bench):
+    (record,) = bench("--n", "1000", "--batch", "20000", "--half-bandwidth", "1", "--boundary", "open")["records"]
+    assert record["cache_resident"] is False and record["backward_error"] < 20
+
+
+def test_sigma_is_recorded(bench):
+    assert {r["sigma"] for r in bench("--n", "9", "--batch", "2", "--sigma", "0.25")["records"]} == {0.25}
+
+
+def test_sigma_defaults_to_stiff_hyperdiffusion(bench):
+    result = bench("--n", "9", "--batch", "2", "--boundary", "open")
+    assert {r["half_bandwidth"]: r["sigma"] for r in result["records"]} == {1: 1, 2: 1e6}
+
+
+def test_cases_beyond_max_bytes_are_skipped(bench):
+    result = bench("--n", "16", "--batch", "2^4,2^10", "--max-bytes", "2^14", "--boundary", "open")
+    assert {record["batch"] for record in result["records"]} == {16}
+    assert {skipped["batch"] for skipped in result["skipped"]} == {1024}
+    assert all("--max-bytes" in skipped["reason"] for skipped in result["skipped"])
+
+
+@pytest.mark.parametrize("n, batch", [("1024", "2^45"), ("2^40", "2^40"), ("2^50", "1"), ("1", "2^62")])
+def test_cases_beyond_memory_are_skipped(bench, n, batch):
+    result = bench("--n", n, "--batch", batch)
+    assert result["records"] == [] and len(result["skipped"]) == 4
+
+
+def test_table(bandmill):
+    done = bandmill(*TINY, "--n", "16,32", "--batch", "64")
+    assert done.returncode == 0 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert "GB/s" in done.stdout and "ceiling" in done.stdout
+    (head,) = [i for i, line in enumerate(lines) if line.split()[:2] == ["W", "boundary"]]
+    table = lines[head + 1 :]
+    assert len(table) == 8
+    assert len({len(line) for line in lines[head:]}) == 1  # aligned
+    assert max(map(len, lines)) <= 130
+
+
+def test_quiet(bandmill, tmp_path):
+    done = bandmill(*ONE, "--quiet", "--json", "out.json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert json.loads((tmp_path / "out.json").read_text())["records"]
+
+
+# --- what is refused: exit code 2, one line, nothing written
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], []),
+        (["bench"], []),
+        (["nonsense"], ["nonsense"]),
+        (["info", "--nonsense"], ["--nonsense"]),
+        (["bench", "nonsense"], ["nonsense"]),
+    ],
+)
+def test_wrong_commands(bandmill, arguments, words):
+    assert_refused(bandmill(*arguments), "--help", *words)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--nonsense", "1"],
+        ["stray"],
+        ["--n", "0"],
+        ["--n", "-5"],
+        ["--n", "12x"],
+        ["--n", "1.5"],
+        ["--n", "64,,128"],
+        ["--n", "64,"],
+        ["--n", ""],
+        ["--n", "2^63"],
+        ["--n", "2^-1"],
+        ["--n", "^4"],
+        ["--n", "99999999999999999999"],
+        ["--n"],
+        ["--batch", "many"],
+        ["--half-bandwidth", "3"],
+        ["--boundary", "closed"],
+        ["--layout", "interleaved,diagonal"],
+        ["--precision", "f16"],
+        ["--matrix", "dense"],
+        ["--backend", "tpu"],
+        ["--sigma", "nan"],
+        ["--sigma", "-1"],
+        ["--sigma", "1e999"],
+        ["--repetitions", "0"],
+        ["--threads", "0"],
+        ["--threads", "1000000"],
+        ["--gpu", "zero"],
+        ["--max-bytes", "lots"],
+        ["--in-place", "--out-of-place"],
+        ["--backend", "cpu", "--gpu", "0"],
+        ["--backend", "cuda", "--threads", "2"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_values(bandmill, tmp_path, arguments):
+    done = bandmill("bench", "solve", *arguments, "--json", "out.json")
+    assert_refused(done, arguments[0], "bench solve --help")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cuda_without_gpu_is_a_failed_run(bandmill, tmp_path):
+    if json.loads(bandmill("info", "--json").stdout)["gpus"]:
+        pytest.skip("this machine has a GPU")
+    done = bandmill("bench", "solve", "--backend", "cuda", "--json", "out.json")
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("bandmill: ") and done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- the result file
+
+
+def test_existing_file_is_kept(bandmill, tmp_path):
+    (tmp_path / "out.json").write_text("precious")
+    assert_refused(bandmill(*ONE, "--json", "out.json"), "out.json", "--force-overwrite")
+    assert (tmp_path / "out.json").read_text() == "precious"
+    assert bandmill(*ONE, "--json", "out.json", "--force-overwrite").returncode == 0
+    assert json.loads((tmp_path / "out.json").read_text())["records"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize("target", ["missing/out.json", "/dev/null", ".", "folder/", "folder", "/proc/out.json"])
+def test_target_that_cannot_be_written(bandmill, tmp_path, target):
+    (tmp_path / "folder").mkdir()
+    assert_refused(bandmill(*ONE, "--json", target, "--force-overwrite"), target)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_read_only_folder(bandmill, tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o555)
+    assert_refused(bandmill(*ONE, "--json", "folder/out.json"), "folder/out.json")
