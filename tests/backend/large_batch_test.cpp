@@ -1,4 +1,5 @@
-// Large interleaved batches may take another kernel than small ones (on a GPU the staged one); the bits must be the same.
+// Large interleaved batches may take another kernel than small ones (on a GPU the staged one); the bits must be the
+// same.
 #include "limits.hpp"
 #include "solving.hpp"
 
@@ -41,7 +42,8 @@ template <class T> void expect_bits_of_small_batch(const Bands& bands, std::int6
 
 TEST_F(LargeBatch, HasTheBitsOfASmallOne) {
     std::vector<std::int64_t> sizes{4, 5, 31, 33, 64};
-    if (!limits().small) sizes.insert(sizes.end(), {100, 128, 129, 200, 256, 257, 300, 511, 512, 513, 1000, 1024, 1100});
+    if (!limits().small)
+        sizes.insert(sizes.end(), {100, 128, 129, 200, 256, 257, 300, 511, 512, 513, 1000, 1024, 1100});
     for_both_precisions([&]<class T>() {
         for (std::int64_t n : sizes)
             for (int w = 1; w <= 2; ++w)
@@ -61,7 +63,8 @@ TEST_F(LargeBatch, MayHaveAnyRowStride) {
         for (std::int64_t n : {33, 64})
             for (std::int64_t stride : {4351, 4353}) {
                 SCOPED_TRACE("n " + std::to_string(n) + ", stride " + std::to_string(stride));
-                expect_bits_of_small_batch<T>(make_bands({Family::dominant}, n, 2, Boundary::periodic, 11), 4351, stride);
+                expect_bits_of_small_batch<T>(make_bands({Family::dominant}, n, 2, Boundary::periodic, 11), 4351,
+                                              stride);
             }
     });
 }

@@ -110,8 +110,7 @@ void Elimination::reduce_to_separators(int p) {
                 if (a + back <= width_) own_left -= lower(p, interior + a, a + back) * upper_spike(p, j, c);
             }
             Term left_left;
-            for (std::int64_t j = 0; j < interior; ++j)
-                left_left.subtract(lower_spike(p, j, a), upper_spike(p, j, c));
+            for (std::int64_t j = 0; j < interior; ++j) left_left.subtract(lower_spike(p, j, a), upper_spike(p, j, c));
             blocks_[left].diagonal[a * width_ + c].add(left_left);
             couple(left, p, &Block::right, a, c, left_own);
             couple(p, left, &Block::left, a, c, own_left);
@@ -150,8 +149,7 @@ bool Elimination::factor_block(Block& block) const {
         if (entry(r, r).vanishes(n_)) return false;
         block.pivot_inverse[r] = 1 / entry(r, r).value;
         for (int q = 0; q < r; ++q) block.lower[r * width_ + q] = entry(r, q).value * block.pivot_inverse[r];
-        for (int c = r + 1; c < width_; ++c)
-            block.upper[r * width_ + c] = entry(r, c).value * block.pivot_inverse[r];
+        for (int c = r + 1; c < width_; ++c) block.upper[r * width_ + c] = entry(r, c).value * block.pivot_inverse[r];
     }
     return true;
 }
@@ -225,8 +223,8 @@ std::vector<Extended> Elimination::separators() const {
     };
     for (const Block& block : blocks_) {
         put(block.pivot_inverse, 1);
-        for (const auto* part : {&block.lower, &block.upper, &block.to_left, &block.to_right, &block.from_left,
-                                 &block.from_right})
+        for (const auto* part :
+             {&block.lower, &block.upper, &block.to_left, &block.to_right, &block.from_left, &block.from_right})
             put(*part, -1);
     }
     return table;

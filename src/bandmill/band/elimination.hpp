@@ -30,8 +30,8 @@ class Elimination {
     template <class T> bool pivots_in_range() const;
 
   private:
-    // A separator: its own W x W block and its couplings A[p, left], A[p, right] in the ring of those not yet eliminated;
-    // once eliminated, its factors.
+    // A separator: its own W x W block and its couplings A[p, left], A[p, right] in the ring of those not yet
+    // eliminated; once eliminated, its factors.
     struct Block {
         std::vector<Term> diagonal;
         std::vector<Extended> left, right;
@@ -59,7 +59,7 @@ class Elimination {
         const std::int64_t unused = partition_.slots - (start(p + 1) - start(p));
         return rows_[(p * columns() + column) * partition_.slots + unused + j];
     }
-    Extended& lower(int p, std::int64_t j, int w) { return at(p, w, j); } // w = 1 .. W
+    Extended& lower(int p, std::int64_t j, int w) { return at(p, w, j); }                    // w = 1 .. W
     Extended& lower_spike(int p, std::int64_t j, int w) { return at(p, 1 + width_ + w, j); } // w = 0 .. W - 1
     Extended& upper(int p, std::int64_t j, int w) { return at(p, 2 * width_ + w, j); }
     Extended& upper_spike(int p, std::int64_t j, int w) { return at(p, 1 + 3 * width_ + w, j); }

@@ -28,8 +28,8 @@ struct Term {
     // Half an ulp of one matrix entry would make this pivot zero. Rounding in extended precision leaves less than that
     // where n is small, so the bound is tighter there.
     bool vanishes(std::int64_t n) const {
-        const Extended tolerance = std::min(std::ldexp(Extended(1), -54),
-                                            std::numeric_limits<Extended>::epsilon() * static_cast<Extended>(8 * n + 64));
+        const Extended tolerance = std::min(std::ldexp(Extended(1), -54), std::numeric_limits<Extended>::epsilon() *
+                                                                              static_cast<Extended>(8 * n + 64));
         return !(std::abs(value) > tolerance * magnitude);
     }
 };

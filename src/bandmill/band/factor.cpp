@@ -17,9 +17,12 @@ namespace bandmill {
 
 const char* name(SolvePath path) {
     switch (path) {
-    case SolvePath::partitioned: return "partitioned";
-    case SolvePath::sequential: return "sequential";
-    case SolvePath::pivoted: return "pivoted";
+    case SolvePath::partitioned:
+        return "partitioned";
+    case SolvePath::sequential:
+        return "sequential";
+    case SolvePath::pivoted:
+        return "pivoted";
     }
     return "unknown";
 }
@@ -43,7 +46,8 @@ template <class T> std::vector<T> rounded(const std::vector<Extended>& values) {
 }
 
 template <class T>
-PartitionTables<T> round_partition(const BandMatrix& matrix, const Elimination& elimination, const Partition& partition) {
+PartitionTables<T> round_partition(const BandMatrix& matrix, const Elimination& elimination,
+                                   const Partition& partition) {
     // A coupling this weak changes no solution by more than a thousandth of its rounding.
     const Extended negligible = std::ldexp(Extended(std::numeric_limits<T>::epsilon()), -10);
     return {partition,

@@ -62,7 +62,8 @@ BandMatrix::BandMatrix(int half_bandwidth, Boundary boundary, std::int64_t size,
             if (!used) value = 0.0;
             if (!std::isfinite(value))
                 throw InvalidMatrix("entry of row " + std::to_string(row) + " on the " + diagonal_name(offset) +
-                                        " is " + show(value) + " (a matrix needs finite entries): check how it was made",
+                                        " is " + show(value) +
+                                        " (a matrix needs finite entries): check how it was made",
                                     row);
         }
 }

@@ -2,7 +2,8 @@
 // once. It is Gaussian elimination in another order, not a scan of partial results, and so as stable as any:
 //   - a system is cut into P segments; the last W rows of each are its separator, the rows before them its interior
 //   - interiors are eliminated first, all at once; each touches only its own separator and the one to its left
-//   - the P separators, a small block tridiagonal system, are then eliminated by odd-even levels (every second one, every
+//   - the P separators, a small block tridiagonal system, are then eliminated by odd-even levels (every second one,
+//   every
 //     second of the rest, ...), the last separator being the root; a periodic system closes its ring through the root
 //   - back substitution in the opposite order
 // An open and a periodic matrix take the same number of operations: 1 + 4W multiply-adds per row and one exchange.
@@ -23,16 +24,18 @@ struct Partition {
 };
 
 // First row of segment p; segment P would start at n.
-BANDMILL_HD std::int64_t segment_start(std::int64_t p, std::int64_t segments, std::int64_t n) { return p * n / segments; }
+BANDMILL_HD std::int64_t segment_start(std::int64_t p, std::int64_t segments, std::int64_t n) {
+    return p * n / segments;
+}
 
-// Columns of a segment's table, each with K entries. A segment shorter than K has its unused slots in front: nothing but
-// the spikes reaches back to them, and those are zero there.
+// Columns of a segment's table, each with K entries. A segment shorter than K has its unused slots in front: nothing
+// but the spikes reaches back to them, and those are zero there.
 template <int W> struct SegmentLayout {
-    static constexpr int pivot_inverse = 0;           // v (1 for a separator: its pivot comes later)
-    static constexpr int lower = 1;                   // -L, towards earlier rows of the segment
-    static constexpr int lower_spike = lower + W;     // -L of the separator to the left
-    static constexpr int upper = lower_spike + W;     // -U, towards later rows of the segment
-    static constexpr int upper_spike = upper + W;     // -U towards the separator to the left
+    static constexpr int pivot_inverse = 0;       // v (1 for a separator: its pivot comes later)
+    static constexpr int lower = 1;               // -L, towards earlier rows of the segment
+    static constexpr int lower_spike = lower + W; // -L of the separator to the left
+    static constexpr int upper = lower_spike + W; // -U, towards later rows of the segment
+    static constexpr int upper_spike = upper + W; // -U towards the separator to the left
     static constexpr int columns = upper_spike + W;
 };
 
@@ -46,7 +49,8 @@ template <int W> struct SeparatorLayout {
     static constexpr int entries = from_right + W * W;
 };
 
-// Separator p < P - 1 is eliminated at the level that counts the trailing zero bits of p + 1; the root after all levels.
+// Separator p < P - 1 is eliminated at the level that counts the trailing zero bits of p + 1; the root after all
+// levels.
 BANDMILL_HD int separator_level(int p) {
     int level = 0;
     for (int q = p + 1; q % 2 == 0; q /= 2) ++level;
@@ -78,9 +82,8 @@ BANDMILL_HD int sender_from_right(int p, int level, int segments, bool periodic)
 // b += block * y
 template <int W, class T> BANDMILL_HD void add_product(T (&b)[W], const T* block, const T (&y)[W]) {
     BANDMILL_UNROLL
-    for (int a = 0; a < W; ++a)
-        BANDMILL_UNROLL
-        for (int c = 0; c < W; ++c) b[a] = multiply_add(block[a * W + c], y[c], b[a]);
+    for (int a = 0; a < W; ++a) BANDMILL_UNROLL
+    for (int c = 0; c < W; ++c) b[a] = multiply_add(block[a * W + c], y[c], b[a]);
 }
 
 // Table entries come 16 bytes at a time: shared memory serves such a load as fast as one of 8.
@@ -155,7 +158,7 @@ template <class T, int W, int K> struct Segment {
 template <class T> struct PartitionView {
     std::int64_t n;
     int segments;
-    int levels;    // of the separators' elimination; levels whose couplings are below rounding are left out
+    int levels; // of the separators' elimination; levels whose couplings are below rounding are left out
     bool periodic;
     const T* rows;       // [segment][column][K]
     const T* separators; // [segment][entry]

@@ -58,8 +58,8 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
         active.push_back(load(position, 0));
     for (std::int64_t k = 0; k < n; ++k) {
         if (k + reach < n) active.push_back(load(k + reach, k));
-        // The row that has waited longest, of those within `threshold` of the largest. Taking the largest itself can carry
-        // one row down the whole matrix (weights 1, 0.01, 1 do), and its rounding grows with every row it meets.
+        // The row that has waited longest, of those within `threshold` of the largest. Taking the largest itself can
+        // carry one row down the whole matrix (weights 1, 0.01, 1 do), and its rounding grows with every row it meets.
         Extended largest = 0;
         for (const Row& row : active) largest = std::max(largest, std::abs(row.entry[0].value));
         int best = -1;
@@ -69,10 +69,11 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
         }
         const Term& pivot = active[best].entry[0];
         if (pivot.vanishes(n))
-            throw SingularMatrix("the matrix is singular: unknown " + std::to_string(row_at(k)) +
-                                     " is not determined (elimination leaves no pivot beyond rounding for it); if it is "
-                                     "periodic, check for a null vector such as a constant",
-                                 active.front().origin);
+            throw SingularMatrix(
+                "the matrix is singular: unknown " + std::to_string(row_at(k)) +
+                    " is not determined (elimination leaves no pivot beyond rounding for it); if it is "
+                    "periodic, check for a null vector such as a constant",
+                active.front().origin);
         f.pivot[k] = static_cast<std::int8_t>(best);
         std::swap(active[0], active[best]);
         const Row& top = active[0];

@@ -96,9 +96,12 @@ template <class T> void solve_direct(const DirectView<T>& view, int width, bool 
 template <class T> void solve_pivoted(const PivotedView<T>& view, int reach, T* x) {
     HostRows<T> rows{x};
     switch (reach) {
-    case 1: return sweep_pivoted<1>(view, rows);
-    case 2: return sweep_pivoted<2>(view, rows);
-    default: return sweep_pivoted<4>(view, rows);
+    case 1:
+        return sweep_pivoted<1>(view, rows);
+    case 2:
+        return sweep_pivoted<2>(view, rows);
+    default:
+        return sweep_pivoted<4>(view, rows);
     }
 }
 
@@ -131,7 +134,8 @@ template <class T, int W, int K> void run_segments(const PartitionView<T>& view,
             if (level_of(p) == level) solve_lower<W>(table(p), edge[p].value);
         for (int p = 0; p < count && level < view.levels; ++p) {
             if (level_of(p) <= level) continue;
-            const int left = sender_from_left(p, level, count), right = sender_from_right(p, level, count, view.periodic);
+            const int left = sender_from_left(p, level, count),
+                      right = sender_from_right(p, level, count, view.periodic);
             if (left >= 0) add_product<W>(edge[p].value, table(left) + Layout::to_right, edge[left].value);
             if (right >= 0) add_product<W>(edge[p].value, table(right) + Layout::to_left, edge[right].value);
         }
@@ -140,7 +144,8 @@ template <class T, int W, int K> void run_segments(const PartitionView<T>& view,
         for (int p = 0; p < count; ++p) {
             if (level_of(p) != level) continue;
             if (level < view.levels) {
-                const int left = left_neighbour(p, level, count, view.periodic), right = right_neighbour(p, level, count);
+                const int left = left_neighbour(p, level, count, view.periodic),
+                          right = right_neighbour(p, level, count);
                 if (left >= 0) add_product<W>(edge[p].value, table(p) + Layout::from_left, edge[left].value);
                 add_product<W>(edge[p].value, table(p) + Layout::from_right, edge[right].value);
             }
@@ -158,9 +163,12 @@ template <class T, int W, int K> void run_segments(const PartitionView<T>& view,
 
 template <class T, int W> void run_slots(const PartitionTables<T>& tables, T* x) {
     switch (tables.partition.slots) {
-    case 8: return run_segments<T, W, 8>(tables.view(), x);
-    case 16: return run_segments<T, W, 16>(tables.view(), x);
-    default: return run_segments<T, W, 32>(tables.view(), x);
+    case 8:
+        return run_segments<T, W, 8>(tables.view(), x);
+    case 16:
+        return run_segments<T, W, 16>(tables.view(), x);
+    default:
+        return run_segments<T, W, 32>(tables.view(), x);
     }
 }
 

@@ -3,7 +3,8 @@
 //   Value load(i)              row i of the right-hand side
 //   void keep(i, g), kept(i)   room for one intermediate value per row (the solution's own memory, or scratch)
 //   void store(i, x)           row i of the solution
-//   fetch_ahead                whether to load a block of rows before working on it (a GPU thread must; a CPU does so itself)
+//   fetch_ahead                whether to load a block of rows before working on it (a GPU thread must; a CPU does so
+//   itself)
 // Rows may be read and written in place: row i is kept or stored only after it was loaded.
 #pragma once
 
@@ -151,9 +152,9 @@ BANDMILL_HD void sweep_direct(const DirectView<T>& view, Rows& rows) {
 template <class T> struct PivotedView {
     std::int64_t n;
     bool folded;
-    const T* forward;          // per position: scale, v, -multiplier_1..R
-    const T* backward;         // per position: -upper_1..2R
-    const std::int8_t* pivot;  // per position: how far below the pivot row stands
+    const T* forward;         // per position: scale, v, -multiplier_1..R
+    const T* backward;        // per position: -upper_1..2R
+    const std::int8_t* pivot; // per position: how far below the pivot row stands
 };
 
 template <int R> struct PivotedLayout {

@@ -18,9 +18,7 @@ template <class T> struct PartitionTables {
     bool periodic;
     std::vector<T> rows, separators;
 
-    PartitionView<T> view() const {
-        return {n, partition.segments, levels, periodic, rows.data(), separators.data()};
-    }
+    PartitionView<T> view() const { return {n, partition.segments, levels, periodic, rows.data(), separators.data()}; }
     std::size_t bytes() const { return (rows.size() + separators.size()) * sizeof(T); }
 };
 
@@ -57,8 +55,6 @@ template <class T>
 SolveTables<T> prepare(const BandMatrix& matrix, const std::optional<Partition>& partition = std::nullopt);
 
 // The CPU factor is the tables themselves.
-template <class T> struct FactorData<T, Host> {
-    SolveTables<T> tables;
-};
+template <class T> struct FactorData<T, Host> { SolveTables<T> tables; };
 
 } // namespace bandmill::detail

@@ -106,8 +106,9 @@ template <class T> class Array<T, Cuda> {
   private:
     void require_size(std::size_t size) const {
         if (size != static_cast<std::size_t>(size_))
-            throw InvalidArgument("cannot copy between " + std::to_string(size) + " host elements and a device array of " +
-                                  std::to_string(size_) + ": the sizes must agree");
+            throw InvalidArgument("cannot copy between " + std::to_string(size) +
+                                  " host elements and a device array of " + std::to_string(size_) +
+                                  ": the sizes must agree");
     }
     T* data_ = nullptr;
     std::int64_t size_ = 0;

@@ -1,4 +1,5 @@
-// The only host source that sees the CUDA API: devices, memory, copies, events. cuda/missing.cpp stands in without CUDA.
+// The only host source that sees the CUDA API: devices, memory, copies, events. cuda/missing.cpp stands in without
+// CUDA.
 #include "bandmill/base/device.hpp"
 
 #include "bandmill/base/array.hpp"
@@ -38,7 +39,8 @@ int attribute(cudaDeviceAttr which, int device) {
 void require_device(Device device) {
     const int count = device_count();
     if (count == 0)
-        throw BackendUnavailable("no GPU is available (no NVIDIA driver or no device on this machine): use the CPU backend");
+        throw BackendUnavailable(
+            "no GPU is available (no NVIDIA driver or no device on this machine): use the CPU backend");
     if (device.index < 0 || device.index >= count)
         throw BackendUnavailable("there is no GPU " + std::to_string(device.index) + " (this machine has " +
                                  std::to_string(count) + ", counted from 0): choose another device index");
@@ -46,9 +48,14 @@ void require_device(Device device) {
 
 DeviceScope::DeviceScope(Device device) : previous_(-1) {
     int current = 0;
-    check_cuda(cudaGetDevice(&current), "asking for the current device");
-    if (current == device.index) return;
-    check_cuda(cudaSetDevice(device.index), "choosing the device");
+    cudaError_t code = cudaGetDevice(&current);
+    if (code == cudaSuccess && current == device.index) return;
+    if (code == cudaSuccess) code = cudaSetDevice(device.index);
+    if (code != cudaSuccess) {
+        (void)cudaGetLastError();
+        require_device(device); // the usual reason, and the better text
+        check_cuda(code, "choosing the device");
+    }
     previous_ = current;
 }
 
@@ -177,7 +184,8 @@ void Event::record(Stream stream) {
 double elapsed_ms(const Event& start, const Event& end) {
     check_cuda(cudaEventSynchronize(end.handle().event), "waiting for an event");
     float milliseconds = 0;
-    check_cuda(cudaEventElapsedTime(&milliseconds, start.handle().event, end.handle().event), "reading an event's time");
+    check_cuda(cudaEventElapsedTime(&milliseconds, start.handle().event, end.handle().event),
+               "reading an event's time");
     return milliseconds;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <utility>
 #include <string>
+#include <utility>
 
 namespace bandmill::detail {
 namespace {
@@ -56,8 +56,7 @@ std::string describe(const FieldShape& shape) {
     std::string text = std::to_string(shape.rows) + " rows (stride " + std::to_string(shape.row_stride) + ") by " +
                        std::to_string(shape.batch) + " systems (stride " + std::to_string(shape.batch_stride) + ")";
     if (shape.tile < shape.batch)
-        text +=
-            " in tiles of " + std::to_string(shape.tile) + " (stride " + std::to_string(shape.tile_stride) + ")";
+        text += " in tiles of " + std::to_string(shape.tile) + " (stride " + std::to_string(shape.tile_stride) + ")";
     return text;
 }
 
@@ -121,7 +120,8 @@ void check_disjoint(const FieldShape& from_shape, const void* from_data, const F
     const FieldShape from = normalised(from_shape), to = normalised(to_shape);
     const Extent read = extent(from), write = extent(to);
     const Wide size = Wide(element_bytes);
-    const Wide distance = Wide(reinterpret_cast<std::uintptr_t>(to_data)) - Wide(reinterpret_cast<std::uintptr_t>(from_data));
+    const Wide distance =
+        Wide(reinterpret_cast<std::uintptr_t>(to_data)) - Wide(reinterpret_cast<std::uintptr_t>(from_data));
     if (distance + write.low * size >= read.high * size + size) return;
     if (distance + write.high * size + size <= read.low * size) return;
     if (from == to && distance == 0) return; // in place

@@ -48,27 +48,25 @@ template <class T, class Space = Host> class FieldView {
 
     // A view that may be written serves wherever one to be read is wanted.
     template <class U>
-        requires std::is_same_v<T, const U>
-    FieldView(const FieldView<U, Space>& other) : data_(other.data()), shape_(other.shape()) {}
+        requires std::is_same_v<T, const U> FieldView(const FieldView<U, Space>& other)
+            : data_(other.data()), shape_(other.shape()) {}
 
-    T* data() const { return data_; }
-    const FieldShape& shape() const { return shape_; }
-    std::int64_t rows() const { return shape_.rows; }
-    std::int64_t batch() const { return shape_.batch; }
+        T* data() const { return data_; }
+        const FieldShape& shape() const { return shape_; }
+        std::int64_t rows() const { return shape_.rows; }
+        std::int64_t batch() const { return shape_.batch; }
 
-    std::int64_t offset(std::int64_t row, std::int64_t system) const {
-        return row * shape_.row_stride + system % shape_.tile * shape_.batch_stride +
-               system / shape_.tile * shape_.tile_stride;
-    }
-    T& operator()(std::int64_t row, std::int64_t system) const
-        requires std::is_same_v<Space, Host>
-    {
-        return data_[offset(row, system)];
-    }
+        std::int64_t offset(std::int64_t row, std::int64_t system) const {
+            return row * shape_.row_stride + system % shape_.tile * shape_.batch_stride +
+                   system / shape_.tile * shape_.tile_stride;
+        }
+        T& operator()(std::int64_t row, std::int64_t system) const requires std::is_same_v<Space, Host> {
+            return data_[offset(row, system)];
+        }
 
-  private:
-    T* data_;
-    FieldShape shape_;
+      private:
+        T* data_;
+        FieldShape shape_;
 };
 
 template <class Space = Host, class T> FieldView<T, Space> interleaved(T* data, std::int64_t rows, std::int64_t batch) {

@@ -41,7 +41,7 @@ struct DeviceInfo {
     std::size_t memory_bytes;
 };
 
-bool cuda_built();                    // was this library built with CUDA
+bool cuda_built();                      // was this library built with CUDA
 std::vector<DeviceInfo> cuda_devices(); // empty without CUDA, driver or GPU; never throws for those
 
 } // namespace bandmill

@@ -1,5 +1,5 @@
-// Threads over equal, contiguous shares of a range. OpenMP: its fork and join costs 1 us, against 20 to 50 for std::thread,
-// which stands in where ThreadSanitizer has to understand the program (it does not understand libgomp).
+// Threads over equal, contiguous shares of a range. OpenMP: its fork and join costs 1 us, against 20 to 50 for
+// std::thread, which stands in where ThreadSanitizer has to understand the program (it does not understand libgomp).
 #pragma once
 
 #include "bandmill/base/error.hpp"

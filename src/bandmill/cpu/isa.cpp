@@ -32,7 +32,8 @@ Level choose_level() {
                                   name(highest) + ": unset it, or ask for that level or a lower one");
         return level;
     }
-    throw InvalidArgument(std::string("BANDMILL_ISA is '") + wish + "', which is no level: use v2, v3 or v4, or unset it");
+    throw InvalidArgument(std::string("BANDMILL_ISA is '") + wish +
+                          "', which is no level: use v2, v3 or v4, or unset it");
 }
 #else
 Level choose_level() { return Level::generic; }
@@ -42,10 +43,14 @@ Level choose_level() { return Level::generic; }
 
 const char* name(Level level) {
     switch (level) {
-    case Level::generic: return "generic";
-    case Level::v2: return "v2";
-    case Level::v3: return "v3";
-    case Level::v4: return "v4";
+    case Level::generic:
+        return "generic";
+    case Level::v2:
+        return "v2";
+    case Level::v3:
+        return "v3";
+    case Level::v4:
+        return "v4";
     }
     return "unknown";
 }

@@ -11,11 +11,15 @@ namespace {
 template <class T> cpu::SolveRange<T> solver_for(cpu::Level level) {
     switch (level) {
 #if defined(__x86_64__)
-    case cpu::Level::v4: return cpu::v4::solve_range;
-    case cpu::Level::v3: return cpu::v3::solve_range;
-    default: return cpu::v2::solve_range;
+    case cpu::Level::v4:
+        return cpu::v4::solve_range;
+    case cpu::Level::v3:
+        return cpu::v3::solve_range;
+    default:
+        return cpu::v2::solve_range;
 #else
-    default: return cpu::generic::solve_range;
+    default:
+        return cpu::generic::solve_range;
 #endif
     }
 }
@@ -53,7 +57,8 @@ void solve(const Factor<T, Host>& factor, std::type_identity_t<FieldView<const T
     });
 }
 
-template void solve<double>(const Factor<double, Host>&, FieldView<const double, Host>, FieldView<double, Host>, Threads);
+template void solve<double>(const Factor<double, Host>&, FieldView<const double, Host>, FieldView<double, Host>,
+                            Threads);
 template void solve<float>(const Factor<float, Host>&, FieldView<const float, Host>, FieldView<float, Host>, Threads);
 
 } // namespace bandmill

@@ -117,9 +117,12 @@ template <int Count, class T> void solve_pack(const SolveJob<T>& job, std::int64
 template <class T> void solve_pack_pivoted(const SolveJob<T>& job, std::int64_t first, int count) {
     PackRows<T, 1, false> rows(job, first, count, nullptr);
     switch (job.reach) {
-    case 1: return detail::sweep_pivoted<1>(job.pivoted, rows);
-    case 2: return detail::sweep_pivoted<2>(job.pivoted, rows);
-    default: return detail::sweep_pivoted<4>(job.pivoted, rows);
+    case 1:
+        return detail::sweep_pivoted<1>(job.pivoted, rows);
+    case 2:
+        return detail::sweep_pivoted<2>(job.pivoted, rows);
+    default:
+        return detail::sweep_pivoted<4>(job.pivoted, rows);
     }
 }
 
@@ -140,7 +143,9 @@ template <class T> void solve_systems(const SolveJob<T>& job, std::int64_t first
 
 } // namespace
 
-void solve_range(const SolveJob<double>& job, std::int64_t first, std::int64_t last) { solve_systems(job, first, last); }
+void solve_range(const SolveJob<double>& job, std::int64_t first, std::int64_t last) {
+    solve_systems(job, first, last);
+}
 void solve_range(const SolveJob<float>& job, std::int64_t first, std::int64_t last) { solve_systems(job, first, last); }
 
 } // namespace bandmill::cpu::BANDMILL_LEVEL

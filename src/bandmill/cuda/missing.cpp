@@ -7,8 +7,9 @@ namespace bandmill {
 namespace {
 
 [[noreturn]] void throw_missing() {
-    throw BackendUnavailable("this bandmill was built without CUDA (no nvcc was found, or BANDMILL_CUDA was OFF): use the "
-                             "CPU backend, or build with -DBANDMILL_CUDA=ON on a machine with the CUDA toolkit");
+    throw BackendUnavailable(
+        "this bandmill was built without CUDA (no nvcc was found, or BANDMILL_CUDA was OFF): use the "
+        "CPU backend, or build with -DBANDMILL_CUDA=ON on a machine with the CUDA toolkit");
 }
 
 } // namespace
@@ -38,7 +39,8 @@ void solve(const Factor<T, Cuda>&, std::type_identity_t<FieldView<const T, Cuda>
            std::type_identity_t<FieldView<T, Cuda>>, Stream) {
     throw_missing();
 }
-template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>, Stream);
+template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>,
+                            Stream);
 template void solve<float>(const Factor<float, Cuda>&, FieldView<const float, Cuda>, FieldView<float, Cuda>, Stream);
 
 } // namespace bandmill

@@ -29,9 +29,10 @@ template <class T, int W> struct Exchange {
     }
 };
 
-// One thread's part in a partitioned solve, once its segment's right-hand side stands in `segment.g`; all threads of the
-// block must call it. band/probe.cpp does the same on the host, operation by operation. `separators` is the table that
-// view.separators points to, or a copy of it. `p` beyond the last segment marks a thread that only keeps the barriers.
+// One thread's part in a partitioned solve, once its segment's right-hand side stands in `segment.g`; all threads of
+// the block must call it. band/probe.cpp does the same on the host, operation by operation. `separators` is the table
+// that view.separators points to, or a copy of it. `p` beyond the last segment marks a thread that only keeps the
+// barriers.
 template <class T, int W, int K>
 __device__ __forceinline__ void solve_segment(const detail::PartitionView<T>& view, const T* separators,
                                               const Exchange<T, W>& spills, const Exchange<T, W>& edges, int p,

@@ -1,5 +1,5 @@
-// The CUDA solve: partitioned kernels for what fits on chip (the staged one for large interleaved batches, the plain one
-// for any layout), sequential kernels for the rest.
+// The CUDA solve: partitioned kernels for what fits on chip (the staged one for large interleaved batches, the plain
+// one for any layout), sequential kernels for the rest.
 #include "bandmill/band/solve.hpp"
 
 #include "bandmill/cuda/factor_data.hpp"
@@ -86,7 +86,8 @@ __global__ void solve_pivoted(PivotedView<T> view, const T* b, FieldShape b_shap
 
 template <class T> class Launch {
   public:
-    Launch(const FactorData<T, Cuda>& data, const FieldView<const T, Cuda>& b, const FieldView<T, Cuda>& x, Stream stream)
+    Launch(const FactorData<T, Cuda>& data, const FieldView<const T, Cuda>& b, const FieldView<T, Cuda>& x,
+           Stream stream)
         : data_(data), b_(b), x_(x), stream_(stream) {}
 
     template <int W> void partitioned() const {
@@ -94,9 +95,12 @@ template <class T> class Launch {
             return cuda::solve_staged(data_.staged, W, data_.slots, data_.partitioned, b_.data(), b_.shape(), x_.data(),
                                       x_.shape(), stream_);
         switch (data_.slots) {
-        case 8: return partitioned_kernel(solve_partitioned<T, W, 8>);
-        case 16: return partitioned_kernel(solve_partitioned<T, W, 16>);
-        default: return partitioned_kernel(solve_partitioned<T, W, 32>);
+        case 8:
+            return partitioned_kernel(solve_partitioned<T, W, 8>);
+        case 16:
+            return partitioned_kernel(solve_partitioned<T, W, 16>);
+        default:
+            return partitioned_kernel(solve_partitioned<T, W, 32>);
         }
     }
 
@@ -117,7 +121,8 @@ template <class T> class Launch {
     template <class Kernel, class View> void per_system(Kernel* kernel, const View& view) const {
         // Few systems: small blocks, so that they spread over the multiprocessors.
         const int threads = x_.batch() >= std::int64_t(data_.limits.multiprocessors) * 512 ? 128 : 32;
-        launch(kernel, (x_.batch() + threads - 1) / threads, threads, view, b_.data(), b_.shape(), x_.data(), x_.shape());
+        launch(kernel, (x_.batch() + threads - 1) / threads, threads, view, b_.data(), b_.shape(), x_.data(),
+               x_.shape());
     }
 
     template <class Kernel, class... Arguments>
@@ -150,19 +155,24 @@ void solve(const Factor<T, Cuda>& factor, std::type_identity_t<FieldView<const T
     const Launch<T> launch(data, b, x, stream);
     const bool narrow = factor.half_bandwidth() == 1, periodic = factor.boundary() == Boundary::periodic;
     switch (factor.report().path) {
-    case SolvePath::partitioned: return narrow ? launch.template partitioned<1>() : launch.template partitioned<2>();
+    case SolvePath::partitioned:
+        return narrow ? launch.template partitioned<1>() : launch.template partitioned<2>();
     case SolvePath::sequential:
         return narrow ? launch.template sequential<1>(periodic) : launch.template sequential<2>(periodic);
     case SolvePath::pivoted:
         switch (data.reach) {
-        case 1: return launch.template pivoted<1>();
-        case 2: return launch.template pivoted<2>();
-        default: return launch.template pivoted<4>();
+        case 1:
+            return launch.template pivoted<1>();
+        case 2:
+            return launch.template pivoted<2>();
+        default:
+            return launch.template pivoted<4>();
         }
     }
 }
 
-template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>, Stream);
+template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>,
+                            Stream);
 template void solve<float>(const Factor<float, Cuda>&, FieldView<const float, Cuda>, FieldView<float, Cuda>, Stream);
 
 } // namespace bandmill

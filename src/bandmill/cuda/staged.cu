@@ -25,7 +25,9 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 __device__ __forceinline__ void initialise(Barrier* barrier) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)));
 }
-__device__ __forceinline__ void make_barriers_visible() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void make_barriers_visible() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
 __device__ __forceinline__ void expect_bytes(Barrier* barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
@@ -40,10 +42,11 @@ __device__ __forceinline__ void wait_for(Barrier* barrier, unsigned parity) {
 }
 // Rows and columns outside the tensor arrive as zeros.
 __device__ __forceinline__ void fetch_box(void* to, const CUtensorMap* map, int system, int row, Barrier* barrier) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
-                     shared_address(to)),
-                 "l"(map), "r"(shared_address(barrier)), "r"(system), "r"(row)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+            shared_address(to)),
+        "l"(map), "r"(shared_address(barrier)), "r"(system), "r"(row)
+        : "memory");
 }
 
 #endif
@@ -56,7 +59,9 @@ template <class T, int W, int K> struct SharedLayout {
 
     int segments, lanes, stages, warps;
 
-    BANDMILL_HD static int padded(int values) { return (values + Group<T>::size - 1) / Group<T>::size * Group<T>::size; }
+    BANDMILL_HD static int padded(int values) {
+        return (values + Group<T>::size - 1) / Group<T>::size * Group<T>::size;
+    }
     BANDMILL_HD int rows() const { return stages * warps * warp_stage; }
     BANDMILL_HD int separators() const { return rows() + segments * segment_stride; }
     BANDMILL_HD int spills() const { return separators() + padded(segments * SeparatorLayout<W>::entries); }
@@ -121,7 +126,8 @@ __global__ void __launch_bounds__(block_threads, 1)
     unsigned parity = 0;
     for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         if (thread / 32 * 32 / lanes < view.segments) wait_for(barriers + stage * warps + warp, parity);
-        const T* from = values + (stage * warps + warp) * layout.warp_stage + thread % 32 / box * K * box + thread % box;
+        const T* from =
+            values + (stage * warps + warp) * layout.warp_stage + thread % 32 / box * K * box + thread % box;
 #pragma unroll
         for (int j = 0; j < K; ++j) segment.g[j] = j >= unused ? from[j * box] : T(0);
         __syncwarp();
@@ -159,13 +165,17 @@ template <class T, int W, int K> Variant<T> variant() {
 
 template <class T> Variant<T> choose_variant(int half_bandwidth, int slots) {
     switch (slots) {
-    case 8: return half_bandwidth == 1 ? variant<T, 1, 8>() : variant<T, 2, 8>();
-    case 16: return half_bandwidth == 1 ? variant<T, 1, 16>() : variant<T, 2, 16>();
-    default: return half_bandwidth == 1 ? variant<T, 1, 32>() : variant<T, 2, 32>();
+    case 8:
+        return half_bandwidth == 1 ? variant<T, 1, 8>() : variant<T, 2, 8>();
+    case 16:
+        return half_bandwidth == 1 ? variant<T, 1, 16>() : variant<T, 2, 16>();
+    default:
+        return half_bandwidth == 1 ? variant<T, 1, 32>() : variant<T, 2, 32>();
     }
 }
 
-// The driver function that describes an array to the copy engine, found at run time so that no driver library is linked.
+// The driver function that describes an array to the copy engine, found at run time so that no driver library is
+// linked.
 using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
 EncodeTiled encode_tiled() {
     static const EncodeTiled function = [] {
@@ -217,9 +227,9 @@ template <class T> StagedPlan plan_staged(Device device, int half_bandwidth, int
 
 bool staged_applies(const StagedPlan& plan, const FieldShape& b, const void* b_data, std::size_t element_bytes) {
     const std::int64_t row_bytes = b.row_stride * static_cast<std::int64_t>(element_bytes);
-    return plan.usable && b.tile >= b.batch && b.batch_stride == 1 &&            // interleaved
-           b.batch >= std::int64_t(plan.multiprocessors) * plan.lanes &&         // a tile for each
-           b.batch <= INT_MAX && row_bytes > 0 && row_bytes < (1LL << 40) &&     // what the engine can address
+    return plan.usable && b.tile >= b.batch && b.batch_stride == 1 &&        // interleaved
+           b.batch >= std::int64_t(plan.multiprocessors) * plan.lanes &&     // a tile for each
+           b.batch <= INT_MAX && row_bytes > 0 && row_bytes < (1LL << 40) && // what the engine can address
            row_bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(b_data) % 16 == 0;
 }
 
@@ -231,10 +241,10 @@ void solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const P
     const cuuint64_t strides[1] = {static_cast<cuuint64_t>(b_shape.row_stride) * sizeof(T)};
     const cuuint32_t box[2] = {static_cast<cuuint32_t>(std::min(plan.lanes, 32)), static_cast<cuuint32_t>(slots)};
     const cuuint32_t steps[2] = {1, 1};
-    const CUresult code =
-        encode_tiled()(&map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
-                       const_cast<T*>(b), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                       CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const CUresult code = encode_tiled()(
+        &map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<T*>(b),
+        sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (code != CUDA_SUCCESS)
         throw DeviceError("CUDA refused to describe the right-hand side to the copy engine (driver error " +
                           std::to_string(static_cast<int>(code)) + ")");

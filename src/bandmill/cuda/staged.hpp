@@ -1,10 +1,10 @@
-// The staged kernel: the partitioned solve for large interleaved batches on GPUs with a bulk tensor copy engine (compute
-// capability 9.0 and later). The same arithmetic as the plain partitioned kernel, bit for bit.
+// The staged kernel: the partitioned solve for large interleaved batches on GPUs with a bulk tensor copy engine
+// (compute capability 9.0 and later). The same arithmetic as the plain partitioned kernel, bit for bit.
 #pragma once
 
+#include "bandmill/band/partition.hpp"
 #include "bandmill/base/device.hpp"
 #include "bandmill/base/field.hpp"
-#include "bandmill/band/partition.hpp"
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ template <class T> StagedPlan plan_staged(Device device, int half_bandwidth, int
 bool staged_applies(const StagedPlan& plan, const FieldShape& b, const void* b_data, std::size_t element_bytes);
 
 template <class T>
-void solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const detail::PartitionView<T>& view, const T* b,
-                  const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream);
+void solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const detail::PartitionView<T>& view,
+                  const T* b, const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream);
 
 } // namespace bandmill::cuda
