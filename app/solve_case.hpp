@@ -66,12 +66,9 @@ double default_sigma(int half_bandwidth); // 1 (dt/dx^2) and 1e6 (dt/dx^4, as st
 
 template <class Space, class T> bandmill::FieldView<T, Space> make_view(const SolveCase& what, T* data) {
     switch (what.layout) {
-    case Layout::contiguous:
-        return bandmill::contiguous<Space>(data, what.n, what.batch);
-    case Layout::tiled:
-        return bandmill::tiled<Space>(data, what.n, what.batch, tile_width);
-    case Layout::interleaved:
-        break;
+    case Layout::contiguous: return bandmill::contiguous<Space>(data, what.n, what.batch);
+    case Layout::tiled: return bandmill::tiled<Space>(data, what.n, what.batch, tile_width);
+    case Layout::interleaved: break;
     }
     return bandmill::interleaved<Space>(data, what.n, what.batch);
 }

@@ -18,20 +18,13 @@ Layout make_layout(LayoutKind kind, std::int64_t rows, std::int64_t batch, std::
         return Layout{{rows, batch, width, 1, width, rows * width}, guard, count * rows * width + 2 * guard};
     };
     switch (kind) {
-    case LayoutKind::interleaved:
-        return whole(batch, 1, rows * batch);
-    case LayoutKind::contiguous:
-        return whole(1, rows, rows * batch);
-    case LayoutKind::tiled:
-        return tiles(32);
-    case LayoutKind::narrow_tiles:
-        return tiles(5);
-    case LayoutKind::padded_rows:
-        return whole(batch + 3, 1, rows * (batch + 3));
-    case LayoutKind::padded_both:
-        return whole(2, 2 * rows + 7, batch * (2 * rows + 7));
-    case LayoutKind::reversed:
-        break;
+    case LayoutKind::interleaved: return whole(batch, 1, rows * batch);
+    case LayoutKind::contiguous: return whole(1, rows, rows * batch);
+    case LayoutKind::tiled: return tiles(32);
+    case LayoutKind::narrow_tiles: return tiles(5);
+    case LayoutKind::padded_rows: return whole(batch + 3, 1, rows * (batch + 3));
+    case LayoutKind::padded_both: return whole(2, 2 * rows + 7, batch * (2 * rows + 7));
+    case LayoutKind::reversed: break;
     }
     Layout layout = whole(-batch, -1, rows * batch);
     layout.origin += rows * batch - 1;

@@ -86,23 +86,14 @@ Bands draw_bands(const MatrixKind& kind, std::int64_t n, int half_bandwidth, Bou
         fill(bands, any);
         dominate(bands, random, 0.5);
         return bands;
-    case Family::nonsingular:
-        fill(bands, any);
-        return bands;
-    case Family::row_scaled:
-        fill_row_scaled(bands, random);
-        return bands;
-    case Family::nonsymmetric:
-        return make_nonsymmetric(std::move(bands), random);
-    case Family::nearly_singular:
-        return make_nearly_singular(std::move(bands));
-    case Family::zero_diagonal:
-        fill_zero_diagonal(bands, random);
-        return bands;
+    case Family::nonsingular: fill(bands, any); return bands;
+    case Family::row_scaled: fill_row_scaled(bands, random); return bands;
+    case Family::nonsymmetric: return make_nonsymmetric(std::move(bands), random);
+    case Family::nearly_singular: return make_nearly_singular(std::move(bands));
+    case Family::zero_diagonal: fill_zero_diagonal(bands, random); return bands;
     case Family::dominant_constant:
     case Family::diffusion:
-    case Family::hyperdiffusion:
-        break;
+    case Family::hyperdiffusion: break;
     }
     return constant_bands(n, weights(kind, half_bandwidth), boundary);
 }

@@ -17,12 +17,9 @@ namespace bandmill {
 
 const char* name(SolvePath path) {
     switch (path) {
-    case SolvePath::partitioned:
-        return "partitioned";
-    case SolvePath::sequential:
-        return "sequential";
-    case SolvePath::pivoted:
-        return "pivoted";
+    case SolvePath::partitioned: return "partitioned";
+    case SolvePath::sequential: return "sequential";
+    case SolvePath::pivoted: return "pivoted";
     }
     return "unknown";
 }

@@ -96,12 +96,9 @@ template <class T> void solve_direct(const DirectView<T>& view, int width, bool 
 template <class T> void solve_pivoted(const PivotedView<T>& view, int reach, T* x) {
     HostRows<T> rows{x};
     switch (reach) {
-    case 1:
-        return sweep_pivoted<1>(view, rows);
-    case 2:
-        return sweep_pivoted<2>(view, rows);
-    default:
-        return sweep_pivoted<4>(view, rows);
+    case 1: return sweep_pivoted<1>(view, rows);
+    case 2: return sweep_pivoted<2>(view, rows);
+    default: return sweep_pivoted<4>(view, rows);
     }
 }
 
@@ -163,12 +160,9 @@ template <class T, int W, int K> void run_segments(const PartitionView<T>& view,
 
 template <class T, int W> void run_slots(const PartitionTables<T>& tables, T* x) {
     switch (tables.partition.slots) {
-    case 8:
-        return run_segments<T, W, 8>(tables.view(), x);
-    case 16:
-        return run_segments<T, W, 16>(tables.view(), x);
-    default:
-        return run_segments<T, W, 32>(tables.view(), x);
+    case 8: return run_segments<T, W, 8>(tables.view(), x);
+    case 16: return run_segments<T, W, 16>(tables.view(), x);
+    default: return run_segments<T, W, 32>(tables.view(), x);
     }
 }
 

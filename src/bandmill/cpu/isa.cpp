@@ -43,14 +43,10 @@ Level choose_level() { return Level::generic; }
 
 const char* name(Level level) {
     switch (level) {
-    case Level::generic:
-        return "generic";
-    case Level::v2:
-        return "v2";
-    case Level::v3:
-        return "v3";
-    case Level::v4:
-        return "v4";
+    case Level::generic: return "generic";
+    case Level::v2: return "v2";
+    case Level::v3: return "v3";
+    case Level::v4: return "v4";
     }
     return "unknown";
 }

@@ -11,15 +11,11 @@ namespace {
 template <class T> cpu::SolveRange<T> solver_for(cpu::Level level) {
     switch (level) {
 #if defined(__x86_64__)
-    case cpu::Level::v4:
-        return cpu::v4::solve_range;
-    case cpu::Level::v3:
-        return cpu::v3::solve_range;
-    default:
-        return cpu::v2::solve_range;
+    case cpu::Level::v4: return cpu::v4::solve_range;
+    case cpu::Level::v3: return cpu::v3::solve_range;
+    default: return cpu::v2::solve_range;
 #else
-    default:
-        return cpu::generic::solve_range;
+    default: return cpu::generic::solve_range;
 #endif
     }
 }

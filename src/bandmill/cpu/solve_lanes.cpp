@@ -117,12 +117,9 @@ template <int Count, class T> void solve_pack(const SolveJob<T>& job, std::int64
 template <class T> void solve_pack_pivoted(const SolveJob<T>& job, std::int64_t first, int count) {
     PackRows<T, 1, false> rows(job, first, count, nullptr);
     switch (job.reach) {
-    case 1:
-        return detail::sweep_pivoted<1>(job.pivoted, rows);
-    case 2:
-        return detail::sweep_pivoted<2>(job.pivoted, rows);
-    default:
-        return detail::sweep_pivoted<4>(job.pivoted, rows);
+    case 1: return detail::sweep_pivoted<1>(job.pivoted, rows);
+    case 2: return detail::sweep_pivoted<2>(job.pivoted, rows);
+    default: return detail::sweep_pivoted<4>(job.pivoted, rows);
     }
 }
 

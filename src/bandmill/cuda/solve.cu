@@ -95,12 +95,9 @@ template <class T> class Launch {
             return cuda::solve_staged(data_.staged, W, data_.slots, data_.partitioned, b_.data(), b_.shape(), x_.data(),
                                       x_.shape(), stream_);
         switch (data_.slots) {
-        case 8:
-            return partitioned_kernel(solve_partitioned<T, W, 8>);
-        case 16:
-            return partitioned_kernel(solve_partitioned<T, W, 16>);
-        default:
-            return partitioned_kernel(solve_partitioned<T, W, 32>);
+        case 8: return partitioned_kernel(solve_partitioned<T, W, 8>);
+        case 16: return partitioned_kernel(solve_partitioned<T, W, 16>);
+        default: return partitioned_kernel(solve_partitioned<T, W, 32>);
         }
     }
 
@@ -155,18 +152,14 @@ void solve(const Factor<T, Cuda>& factor, std::type_identity_t<FieldView<const T
     const Launch<T> launch(data, b, x, stream);
     const bool narrow = factor.half_bandwidth() == 1, periodic = factor.boundary() == Boundary::periodic;
     switch (factor.report().path) {
-    case SolvePath::partitioned:
-        return narrow ? launch.template partitioned<1>() : launch.template partitioned<2>();
+    case SolvePath::partitioned: return narrow ? launch.template partitioned<1>() : launch.template partitioned<2>();
     case SolvePath::sequential:
         return narrow ? launch.template sequential<1>(periodic) : launch.template sequential<2>(periodic);
     case SolvePath::pivoted:
         switch (data.reach) {
-        case 1:
-            return launch.template pivoted<1>();
-        case 2:
-            return launch.template pivoted<2>();
-        default:
-            return launch.template pivoted<4>();
+        case 1: return launch.template pivoted<1>();
+        case 2: return launch.template pivoted<2>();
+        default: return launch.template pivoted<4>();
         }
     }
 }

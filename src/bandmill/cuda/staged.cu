@@ -165,12 +165,9 @@ template <class T, int W, int K> Variant<T> variant() {
 
 template <class T> Variant<T> choose_variant(int half_bandwidth, int slots) {
     switch (slots) {
-    case 8:
-        return half_bandwidth == 1 ? variant<T, 1, 8>() : variant<T, 2, 8>();
-    case 16:
-        return half_bandwidth == 1 ? variant<T, 1, 16>() : variant<T, 2, 16>();
-    default:
-        return half_bandwidth == 1 ? variant<T, 1, 32>() : variant<T, 2, 32>();
+    case 8: return half_bandwidth == 1 ? variant<T, 1, 8>() : variant<T, 2, 8>();
+    case 16: return half_bandwidth == 1 ? variant<T, 1, 16>() : variant<T, 2, 16>();
+    default: return half_bandwidth == 1 ? variant<T, 1, 32>() : variant<T, 2, 32>();
     }
 }
 
