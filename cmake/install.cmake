@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(bandmill_headers
   bandmill.hpp
   band/factor.hpp band/matrix.hpp band/solve.hpp
-  base/array.hpp base/error.hpp base/field.hpp base/space.hpp
+  base/array.hpp base/error.hpp base/event.hpp base/field.hpp base/space.hpp
   cpu/isa.hpp)
 foreach(header IN LISTS bandmill_headers)
   cmake_path(GET header PARENT_PATH folder)

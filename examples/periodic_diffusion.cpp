@@ -109,7 +109,7 @@ void simulate(const Problem& problem, const BandMatrix& matrix, Advance&& advanc
     const double rate = unknowns * timed / taken.count();
     std::printf("  residual     %.2f epsilon: each row of each equation holds to rounding\n", residual);
     std::printf("  error        %.1e against the exact decay exp(-k^2 t): what dt and dx leave\n", error);
-    std::printf("  time         %.3f s for %d steps\n", taken.count(), timed);
+    std::printf("  time         %.3f s for %d of the steps (the first ones warm up)\n", taken.count(), timed);
     std::printf("  throughput   %.3g unknowns/s, %.1f GB/s (each unknown read and written once: 16 bytes)\n\n", rate,
                 16e-9 * rate);
     if (!(residual < 100) || !(error < 0.1)) throw std::runtime_error("the result is wrong");

@@ -6,6 +6,7 @@
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/error.hpp"
+#include "bandmill/base/event.hpp"
 #include "bandmill/base/field.hpp"
 #include "bandmill/base/space.hpp"
 #include "bandmill/version.hpp"
