@@ -9,4 +9,5 @@
 #include "bandmill/base/event.hpp"
 #include "bandmill/base/field.hpp"
 #include "bandmill/base/space.hpp"
+#include "bandmill/cpu/isa.hpp"
 #include "bandmill/version.hpp"

@@ -118,6 +118,38 @@ TEST_F(CudaOnly, CapturedInAGraphAndReplayed) {
     }
 }
 
+// A batch large enough for the staged kernel, launched by a thread that has not used CUDA before, while it captures.
+TEST_F(CudaOnly, LargeBatchCapturedByAnotherThread) {
+    constexpr std::int64_t n = 48, large = 8192;
+    const Bands bands = make_bands({Family::dominant}, n, 2, Boundary::periodic, 3);
+    const auto factor = make_factor<double>(as_matrix(bands));
+    const auto distinct = contiguous_input<double>(bands, 1);
+    const auto expected = solved(factor, distinct);
+    std::vector<double> input(n * large);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t m = 0; m < large; ++m) input[i * large + m] = distinct[m % batch * n + i];
+    Array<double, Cuda> x{std::span<const double>(input)};
+    std::thread([&] {
+        OwnStream stream;
+        cudaGraph_t graph;
+        cudaGraphExec_t executable;
+        require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+        solve(factor, interleaved(x, n, large), Stream(stream.get()));
+        require(cudaStreamEndCapture(stream.get(), &graph));
+        require(cudaGraphInstantiate(&executable, graph, 0));
+        require(cudaGraphLaunch(executable, stream.get()));
+        synchronize(Device{}, Stream(stream.get()));
+        require(cudaGraphExecDestroy(executable));
+        require(cudaGraphDestroy(graph));
+    }).join();
+    const std::vector<double> solution = download(x);
+    std::int64_t different = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t m = 0; m < large; ++m)
+            different += std::memcmp(&solution[i * large + m], &expected[m % batch * n + i], sizeof(double)) != 0;
+    EXPECT_EQ(different, 0);
+}
+
 // The stream waits for a host function, and that one waits until solve has returned. A solve that synchronises would
 // return only after the host function has given up.
 TEST_F(CudaOnly, SolveDoesNotSynchronise) {

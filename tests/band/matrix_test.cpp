@@ -3,6 +3,7 @@
 
 #include "bandmill/band/matrix.hpp"
 
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -125,6 +126,13 @@ TEST(BandMatrixErrors, NanAndInfinity) {
                                               {"0", word}),
                   0);
     }
+}
+
+TEST(BandMatrixErrors, EntriesThatDoNotExist) {
+    const auto matrix = BandMatrix::toeplitz(4, std::array{-1.0, 3.0, -1.0});
+    expect_error<InvalidArgument>([&] { matrix.entry(2, 0); }, {"diagonal 2"});
+    expect_error<InvalidArgument>([&] { matrix.entry(0, 4); }, {"row 4"});
+    expect_error<InvalidArgument>([&] { matrix.entry(0, -1); }, {"row -1"});
 }
 
 } // namespace

@@ -60,7 +60,48 @@ TEST(FieldViewErrors, NegativeSizes) {
     expect_error<InvalidArgument>([&] { tiled(&one, -3, 8, 4); }, {"-3"});
     expect_error<InvalidArgument>([&] { strided(&one, -3, 1, 1, 1); }, {"-3"});
     expect_error<InvalidArgument>([&] { FieldView<double>(&one, FieldShape{3, 4, 1, 3, -2, 0}); }, {"-2"});
-    expect_error<InvalidArgument>([&] { FieldView<double>(&one, FieldShape{3, 4, 1, 3, 0, 0}); }, {"0"});
+    expect_error<InvalidArgument>([&] { tiled(&one, -5, 1, INT64_MAX); }, {"-5"});
+}
+
+TEST(FieldView, HasNoTilesUnlessItSaysSo) {
+    double values[12] = {};
+    const FieldView<double> view(values, FieldShape{3, 4, 1, 3});
+    for (std::int64_t m = 0; m < 4; ++m)
+        for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(view.offset(i, m), m * 3 + i);
+}
+
+TEST(FieldView, HugeTilesAreOneTile) {
+    double values[5] = {};
+    const auto view = tiled(values, 1, 5, INT64_MAX);
+    EXPECT_EQ(view.offset(0, 4), 4);
+    EXPECT_NO_THROW(detail::check_writable(view.shape()));
+}
+
+// The last tile may be cut short: what it does not hold must not count.
+TEST(FieldView, PartialLastTile) {
+    EXPECT_NO_THROW(detail::check_writable(FieldShape{4, 40, 40, 1, 32, 32})); // interleaved, written as tiles
+    EXPECT_NO_THROW(detail::check_writable(FieldShape{4, 40, 40, 1, 30, 30}));
+    EXPECT_THROW(detail::check_writable(FieldShape{4, 40, 39, 1, 32, 32}), InvalidArgument);
+    EXPECT_NO_THROW(detail::check_writable(FieldShape{4, 40, 32, 1, 32, 128})); // tiled
+    EXPECT_THROW(detail::check_writable(FieldShape{4, 40, 32, 1, 32, 127}), InvalidArgument);
+    const FieldShape contiguous_tiles{4, 40, 1, 4, 32, 128};
+    double values[320] = {};
+    EXPECT_NO_THROW(detail::check_disjoint(contiguous_tiles, values, contiguous_tiles, values + 160, sizeof(double)));
+    EXPECT_THROW(detail::check_disjoint(contiguous_tiles, values, contiguous_tiles, values + 159, sizeof(double)),
+                 InvalidArgument);
+}
+
+TEST(FieldViewErrors, MisalignedPointer) {
+    alignas(double) char bytes[64] = {};
+    expect_error<InvalidArgument>([&] { interleaved(reinterpret_cast<double*>(bytes + 4), 2, 2); }, {"8 bytes"});
+}
+
+TEST(FieldView, OverAnArrayChecksItsSize) {
+    Array<double, Host> array(12);
+    EXPECT_EQ(interleaved(array, 3, 4).shape(), interleaved(array.data(), 3, 4).shape());
+    EXPECT_EQ(contiguous(array, 3, 4).shape(), contiguous(array.data(), 3, 4).shape());
+    expect_error<InvalidArgument>([&] { interleaved(array, 3, 5); }, {"12", "3", "5"});
+    expect_error<InvalidArgument>([&] { contiguous(array, INT64_MAX, INT64_MAX); }, {"12"});
 }
 
 TEST(FieldViewErrors, NullPointer) {

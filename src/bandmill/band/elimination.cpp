@@ -14,7 +14,12 @@ std::optional<Elimination> Elimination::run(const BandMatrix& matrix, const Part
 Elimination::Elimination(const BandMatrix& matrix, const Partition& partition)
     : matrix_(&matrix), width_(matrix.half_bandwidth()), partition_(partition), n_(matrix.size()),
       periodic_(matrix.boundary() == Boundary::periodic), rows_(partition.segments * columns() * partition.slots, 0),
-      blocks_(partition.segments), u_sum_(n_, 1), lu_sum_(n_, 0) {
+      blocks_(partition.segments), scale_(n_, 1), u_sum_(n_, 1), lu_sum_(n_, 0) {
+    for (std::int64_t k = 0; k < n_; ++k) {
+        Extended largest = 0;
+        for_each_entry(matrix, k, [&](std::int64_t, Extended value) { largest = std::max(largest, std::abs(value)); });
+        scale_[k] = row_scale(largest);
+    }
     const std::size_t size = width_ * width_;
     for (Block& block : blocks_) {
         block.diagonal.resize(size);
@@ -38,7 +43,10 @@ bool Elimination::eliminate_all() {
                                      right_neighbour(p, levels_, segments)))
                 return false;
     if (!eliminate_separator(root, -1, -1)) return false;
-    for (std::int64_t k = 0; k < n_; ++k) growth_ = std::max(growth_, lu_sum_[k] / row_sum(*matrix_, k));
+    for (std::int64_t k = 0; k < n_; ++k) {
+        const Extended growth = lu_sum_[k] / (scale_[k] * row_sum(*matrix_, k));
+        if (!(growth <= growth_)) growth_ = growth; // NaN stays
+    }
     return true;
 }
 
@@ -51,29 +59,29 @@ bool Elimination::eliminate_interior(int p) {
         const std::int64_t k = first + j;
         for (int w = reach; w >= 1; --w) {
             if (j - w >= interior) continue;
-            Extended entry = matrix_->entry(-w, k);
-            for (int q = w + 1; q <= reach; ++q) entry -= lower(p, j, q) * upper(p, j - q, q - w);
-            lower(p, j, w) = entry;
-            lu_sum_[k] += std::abs(entry) * u_sum_[k - w];
+            Extended value = entry(-w, k);
+            for (int q = w + 1; q <= reach; ++q) value -= lower(p, j, q) * upper(p, j - q, q - w);
+            lower(p, j, w) = value;
+            lu_sum_[k] += std::abs(value) * u_sum_[k - w];
         }
         at(p, 0, j) = 1;
         if (j >= interior) continue;
-        Term pivot = term(matrix_->entry(0, k));
+        Term pivot = term(entry(0, k));
         for (int q = 1; q <= reach; ++q) pivot.subtract(lower(p, j, q), upper(p, j - q, q));
         if (pivot.vanishes(n_)) return false;
         const Extended inverse = at(p, 0, j) = 1 / pivot.value;
         for (int w = 1; w <= width_; ++w) {
-            Extended entry = matrix_->entry(w, k);
-            for (int q = 1; q + w <= width_ && q <= reach; ++q) entry -= lower(p, j, q) * upper(p, j - q, q + w);
-            upper(p, j, w) = entry * inverse;
+            Extended value = entry(w, k);
+            for (int q = 1; q + w <= width_ && q <= reach; ++q) value -= lower(p, j, q) * upper(p, j - q, q + w);
+            upper(p, j, w) = value * inverse;
             u_sum_[k] += std::abs(upper(p, j, w));
         }
         for (int w = 0; left >= 0 && w < width_; ++w) {
             const std::int64_t offset = j + width_ - w; // from row w of the left separator to row j
             Extended above = 0, below = 0;
             if (offset <= width_) {
-                above = matrix_->entry(static_cast<int>(offset), separator_row(left, w));
-                below = matrix_->entry(static_cast<int>(-offset), k);
+                above = entry(static_cast<int>(offset), separator_row(left, w));
+                below = entry(static_cast<int>(-offset), k);
             }
             for (int q = 1; q <= reach; ++q) {
                 above -= lower_spike(p, j - q, w) * upper(p, j - q, q);
@@ -94,7 +102,7 @@ void Elimination::reduce_to_separators(int p) {
     const std::int64_t first = start(p), interior = start(p + 1) - first - width_;
     for (int a = 0; a < width_; ++a)
         for (int c = 0; c < width_; ++c) {
-            Term own = term(matrix_->entry(c - a, first + interior + a));
+            Term own = term(entry(c - a, first + interior + a));
             for (int back = 1; back <= width_ && back <= interior; ++back) // interior rows counted from their last
                 if (a + back <= width_ && c + back <= width_)
                     own.subtract(lower(p, interior + a, a + back), upper(p, interior - back, c + back));
@@ -102,8 +110,8 @@ void Elimination::reduce_to_separators(int p) {
             if (left < 0) continue;
             // Separators of neighbouring segments meet directly where the interior between them is shorter than W.
             const std::int64_t down = interior + c + width_ - a, up = interior + a + width_ - c;
-            Extended left_own = down <= width_ ? matrix_->entry(static_cast<int>(down), separator_row(left, a)) : 0;
-            Extended own_left = up <= width_ ? matrix_->entry(static_cast<int>(-up), first + interior + a) : 0;
+            Extended left_own = down <= width_ ? entry(static_cast<int>(down), separator_row(left, a)) : 0;
+            Extended own_left = up <= width_ ? entry(static_cast<int>(-up), first + interior + a) : 0;
             for (int back = 1; back <= width_ && back <= interior; ++back) {
                 const std::int64_t j = interior - back;
                 if (c + back <= width_) left_own -= lower_spike(p, j, a) * upper(p, j, c + back);
@@ -122,13 +130,15 @@ void Elimination::reduce_to_separators(int p) {
 
 // From L and U to what the sweeps multiply by.
 void Elimination::fold_signs(int p) {
-    for (std::int64_t j = 0; j < start(p + 1) - start(p); ++j)
+    for (std::int64_t j = 0; j < start(p + 1) - start(p); ++j) {
         for (int w = 1; w <= width_; ++w) {
             lower(p, j, w) *= -at(p, 0, j);
             upper(p, j, w) *= -1;
             lower_spike(p, j, w - 1) *= -1;
             upper_spike(p, j, w - 1) *= -1;
         }
+        at(p, 0, j) *= scale_[start(p) + j];
+    }
 }
 
 // A[p, q] += value, q being p's neighbour on that side; a single separator is its own neighbour in a ring.
@@ -141,15 +151,16 @@ void Elimination::couple(int p, int q, std::vector<Extended> Block::*side, int a
 
 // L and U of a separator's own block.
 bool Elimination::factor_block(Block& block) const {
-    auto entry = [&](int r, int c) -> Term& { return block.diagonal[r * width_ + c]; };
+    auto diagonal = [&](int r, int c) -> Term& { return block.diagonal[r * width_ + c]; };
     for (int r = 0; r < width_; ++r) {
         for (int c = 0; c < width_; ++c)
             for (int q = 0; q < std::min(r, c); ++q)
-                entry(r, c).subtract(entry(r, q).value, block.upper[q * width_ + c]);
-        if (entry(r, r).vanishes(n_)) return false;
-        block.pivot_inverse[r] = 1 / entry(r, r).value;
-        for (int q = 0; q < r; ++q) block.lower[r * width_ + q] = entry(r, q).value * block.pivot_inverse[r];
-        for (int c = r + 1; c < width_; ++c) block.upper[r * width_ + c] = entry(r, c).value * block.pivot_inverse[r];
+                diagonal(r, c).subtract(diagonal(r, q).value, block.upper[q * width_ + c]);
+        if (diagonal(r, r).vanishes(n_)) return false;
+        block.pivot_inverse[r] = 1 / diagonal(r, r).value;
+        for (int q = 0; q < r; ++q) block.lower[r * width_ + q] = diagonal(r, q).value * block.pivot_inverse[r];
+        for (int c = r + 1; c < width_; ++c)
+            block.upper[r * width_ + c] = diagonal(r, c).value * block.pivot_inverse[r];
     }
     return true;
 }
@@ -197,9 +208,9 @@ bool Elimination::eliminate_separator(int p, int left, int right) {
             if (left >= 0) lu_sum_[separator_row(left, a)] += std::abs(block.to_left[row]) * u;
             if (right >= 0) lu_sum_[separator_row(right, a)] += std::abs(block.to_right[row]) * u;
             for (int c = 0; c < width_; ++c) {
-                const int column = q * width_ + c, entry = a * width_ + c;
-                if (left >= 0) blocks_[left].diagonal[entry].subtract(block.to_left[row], block.from_left[column]);
-                if (right >= 0) blocks_[right].diagonal[entry].subtract(block.to_right[row], block.from_right[column]);
+                const int column = q * width_ + c, place = a * width_ + c;
+                if (left >= 0) blocks_[left].diagonal[place].subtract(block.to_left[row], block.from_left[column]);
+                if (right >= 0) blocks_[right].diagonal[place].subtract(block.to_right[row], block.from_right[column]);
                 if (left < 0 || right < 0) continue;
                 couple(left, right, &Block::right, a, c, -block.to_left[row] * block.from_right[column]);
                 couple(right, left, &Block::left, a, c, -block.to_right[row] * block.from_left[column]);
@@ -250,14 +261,11 @@ int Elimination::useful_levels(Extended negligible) const {
 }
 
 template <class T> bool Elimination::pivots_in_range() const {
-    auto fits = [](Extended v) {
-        return std::abs(v) <= std::numeric_limits<T>::max() && std::abs(v) >= std::numeric_limits<T>::min();
-    };
     for (std::int64_t k = 0; k < n_; ++k)
-        if (!fits(row(0, k))) return false;
+        if (!in_range<T>(row(0, k))) return false;
     for (const Block& block : blocks_)
         for (Extended v : block.pivot_inverse)
-            if (!fits(v)) return false;
+            if (!in_range<T>(v)) return false;
     return true;
 }
 

@@ -26,7 +26,7 @@ class Elimination {
     std::vector<Extended> separators() const;
     // The levels after which no separator feels another beyond `negligible`, in its solution or its right-hand side.
     int useful_levels(Extended negligible) const;
-    // Do all pivots and their inverses lie within the range of T?
+    // Do all pivot inverses and scales lie within the range of T?
     template <class T> bool pivots_in_range() const;
 
   private:
@@ -64,6 +64,10 @@ class Elimination {
     Extended& upper(int p, std::int64_t j, int w) { return at(p, 2 * width_ + w, j); }
     Extended& upper_spike(int p, std::int64_t j, int w) { return at(p, 1 + 3 * width_ + w, j); }
 
+    // A[row, row + offset] of the equilibrated matrix: a separator, which is not divided by its pivot at once, must not
+    // carry the size of its row about.
+    Extended entry(int offset, std::int64_t row) const { return scale_[row] * matrix_->entry(offset, row); }
+
     const BandMatrix* matrix_;
     int width_;
     Partition partition_;
@@ -71,6 +75,7 @@ class Elimination {
     bool periodic_;
     std::vector<Extended> rows_;
     std::vector<Block> blocks_;
+    std::vector<Extended> scale_;          // of each row, a power of two
     std::vector<Extended> u_sum_, lu_sum_; // row sums of |U| and |L||U|
     int levels_ = 0;
     Extended growth_ = 0;

@@ -26,13 +26,25 @@ struct Term {
         magnitude += std::abs(a * b);
     }
     // Half an ulp of one matrix entry would make this pivot zero. Rounding in extended precision leaves less than that
-    // where n is small, so the bound is tighter there.
+    // where n is small, so the bound is tighter there, and more where n is beyond 131,072.
     bool vanishes(std::int64_t n) const {
-        const Extended tolerance = std::min(std::ldexp(Extended(1), -54), std::numeric_limits<Extended>::epsilon() *
-                                                                              static_cast<Extended>(8 * n + 64));
+        const Extended half_ulp = std::ldexp(Extended(1), -54) * std::max(Extended(1), Extended(n) / 131072);
+        const Extended rounding = std::numeric_limits<Extended>::epsilon() * (8 * Extended(n) + 64);
+        const Extended tolerance = std::min(half_ulp, rounding);
         return !(std::abs(value) > tolerance * magnitude);
     }
 };
+
+// Pivot inverses and scales must not overflow in T, nor underflow: products with a right-hand side would lose digits.
+template <class T> bool in_range(Extended value) {
+    const Extended size = std::abs(value);
+    return size <= std::numeric_limits<T>::max() && size >= std::numeric_limits<T>::min();
+}
+
+// The power of two that brings the largest entry of a row to [1, 2); 1 for a row of zeros.
+inline Extended row_scale(Extended largest) {
+    return largest > 0 ? std::ldexp(Extended(1), -std::ilogb(largest)) : Extended(1);
+}
 
 inline Term term(Extended value) { return {value, std::abs(value)}; }
 

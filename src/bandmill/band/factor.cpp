@@ -11,7 +11,9 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <string>
+#include <type_traits>
 
 namespace bandmill {
 
@@ -31,12 +33,6 @@ namespace {
 // errors really come out, are as good as a backward stable solver's. Beyond either limit rows are exchanged.
 constexpr double growth_limit = 8;
 constexpr double error_limit = 3; // epsilons; well-behaved matrices show 0.5 to 1
-
-// Pivots and scales must also not underflow: their product with a right-hand side would lose digits.
-template <class T> bool in_range(Extended value) {
-    const Extended size = std::abs(value);
-    return size <= std::numeric_limits<T>::max() && size >= std::numeric_limits<T>::min();
-}
 
 template <class T> std::vector<T> rounded(const std::vector<Extended>& values) {
     return {values.begin(), values.end()};
@@ -83,13 +79,12 @@ template <class T> PivotedTables<T> round_pivoted(const PivotedFactor& factor) {
     return tables;
 }
 
-template <class T> [[noreturn]] void throw_out_of_range(Extended inverse, std::int64_t row) {
-    char size[32];
-    std::snprintf(size, sizeof size, "%.3Lg", 1 / inverse);
-    throw InvalidMatrix("row " + std::to_string(row) + " is of the size " + size + ", whose inverse is beyond " +
-                            (sizeof(T) == 4 ? "f32 (1e-38 to 3e38): scale the row and its right-hand side, or factor "
-                                              "in double"
-                                            : "f64 (1e-308 to 1.8e308): scale the row and its right-hand side"),
+template <class T> [[noreturn]] void throw_out_of_range(const char* what, Extended size, std::int64_t row) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3Lg", std::abs(size));
+    throw InvalidMatrix("row " + std::to_string(row) + " " + what + " " + text + ", which is beyond the range of " +
+                            (sizeof(T) == 4 ? "f32 (1e-38 to 3e38): scale the matrix, or factor in double"
+                                            : "f64 (1e-308 to 1.8e308): scale the matrix"),
                         row);
 }
 
@@ -97,14 +92,20 @@ template <class T> void require_range(const PivotedFactor& factor) {
     const std::int64_t n = static_cast<std::int64_t>(factor.scale.size());
     for (std::int64_t k = 0; k < n; ++k) {
         const std::int64_t row = factor.folded ? folded_row(k, n) : k;
-        if (!in_range<T>(factor.scale[k])) throw_out_of_range<T>(factor.scale[k], row);
-        if (!in_range<T>(factor.pivot_inverse[k])) throw_out_of_range<T>(factor.pivot_inverse[k], row);
+        if (!in_range<T>(factor.scale[k]))
+            throw_out_of_range<T>("needs division by its size, about", 1 / factor.scale[k], row);
+        if (!in_range<T>(factor.pivot_inverse[k]))
+            throw_out_of_range<T>("after scaling needs division by its pivot", 1 / factor.pivot_inverse[k],
+                                  factor.origin[k]);
+        for (int j = 0; j < 2 * factor.reach; ++j) {
+            const Extended ratio = factor.upper[k * 2 * factor.reach + j];
+            if (!(std::abs(ratio) <= std::numeric_limits<T>::max()))
+                throw_out_of_range<T>("has entries whose ratio to its pivot is", ratio, factor.origin[k]);
+        }
     }
 }
 
-} // namespace
-
-template <class T> SolveTables<T> prepare(const BandMatrix& matrix, const std::optional<Partition>& partition) {
+template <class T> SolveTables<T> choose_path(const BandMatrix& matrix, const std::optional<Partition>& partition) {
     const int width = matrix.half_bandwidth();
     const bool periodic = matrix.boundary() == Boundary::periodic;
     const Probe<T> probe(matrix);
@@ -112,7 +113,7 @@ template <class T> SolveTables<T> prepare(const BandMatrix& matrix, const std::o
 
     auto eliminate = [&](const Partition& cut) {
         std::optional<Elimination> found = Elimination::run(matrix, cut);
-        if (found && (found->growth() > growth_limit || !found->pivots_in_range<T>())) found.reset();
+        if (found && (!(found->growth() <= growth_limit) || !found->pivots_in_range<T>())) found.reset();
         return found;
     };
     if (const auto elimination = partition ? eliminate(*partition) : std::nullopt) {
@@ -142,12 +143,27 @@ template <class T> SolveTables<T> prepare(const BandMatrix& matrix, const std::o
     return result;
 }
 
+} // namespace
+
+template <class T> SolveTables<T> prepare(const BandMatrix& matrix, const std::optional<Partition>& partition) {
+    const std::string too_large =
+        "cannot factor a matrix of " + std::to_string(matrix.size()) +
+        " rows (its tables, about 200 bytes per row, do not fit in memory): use a smaller matrix";
+    if (matrix.size() > INT64_MAX / 1024) throw Error(too_large);
+    try {
+        return choose_path<T>(matrix, partition);
+    } catch (const std::bad_alloc&) {
+        throw Error(too_large);
+    }
+}
+
 template SolveTables<double> prepare<double>(const BandMatrix&, const std::optional<Partition>&);
 template SolveTables<float> prepare<float>(const BandMatrix&, const std::optional<Partition>&);
 
 } // namespace detail
 
 template <class T> Factor<T, Host> factor(const BandMatrix& matrix) {
+    static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);
     auto data = std::make_shared<detail::FactorData<T, Host>>(detail::FactorData<T, Host>{detail::prepare<T>(matrix)});
     const FactorReport report = data->tables.report;
     return {matrix, report, std::move(data)};

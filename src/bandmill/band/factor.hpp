@@ -12,8 +12,8 @@
 
 namespace bandmill {
 
-// How a factor solves. It is chosen when the matrix is factored, by measuring the accuracy on probe systems,
-// from (matrix, precision, backend) alone: never from the batch.
+// How a factor solves. It is chosen when the matrix is factored, by the growth of the factors and by measuring the
+// accuracy on probe systems: from (matrix, precision, backend) alone, never from the batch.
 enum class SolvePath {
     partitioned, // no pivoting, one pass over memory: the rows of a system are split over threads and held on chip
     sequential,  // no pivoting, one lane or thread sweeps down and up a system
@@ -43,6 +43,10 @@ template <class T, class Space> class Factor {
         : size_(matrix.size()), half_bandwidth_(matrix.half_bandwidth()), boundary_(matrix.boundary()), report_(report),
           data_(std::move(data)) {}
 
+    // A copy shares the tables, so copying is cheap; there is no move that would leave an empty factor behind.
+    Factor(const Factor&) = default;
+    Factor& operator=(const Factor&) = default;
+
     std::int64_t size() const { return size_; }
     int half_bandwidth() const { return half_bandwidth_; }
     Boundary boundary() const { return boundary_; }
@@ -58,7 +62,7 @@ template <class T, class Space> class Factor {
 };
 
 // T = double or float; a float factor is computed in higher precision and rounded.
-// Throws SingularMatrix, or InvalidMatrix where an entry is beyond the range of T.
+// Throws SingularMatrix, or InvalidMatrix where a row's size, a pivot or a ratio of entries is beyond the range of T.
 template <class T = double> Factor<T, Host> factor(const BandMatrix& matrix);
 // The same, with its tables uploaded to a GPU. Throws BackendUnavailable without CUDA or such a device.
 template <class T = double> Factor<T, Cuda> factor(const BandMatrix& matrix, Device device);

@@ -2,6 +2,7 @@
 
 #include "bandmill/base/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -60,11 +61,11 @@ BandMatrix::BandMatrix(int half_bandwidth, Boundary boundary, std::int64_t size,
                               (toeplitz ? std::abs(offset) < size : row + offset >= 0 && row + offset < size);
             double& value = values_[(offset + half_bandwidth) * rows + row];
             if (!used) value = 0.0;
-            if (!std::isfinite(value))
-                throw InvalidMatrix("entry of row " + std::to_string(row) + " on the " + diagonal_name(offset) +
-                                        " is " + show(value) +
-                                        " (a matrix needs finite entries): check how it was made",
-                                    row);
+            if (std::isfinite(value)) continue;
+            const std::int64_t at = toeplitz && boundary == Boundary::open ? std::max(0, -offset) : row;
+            throw InvalidMatrix("entry of row " + std::to_string(at) + " on the " + diagonal_name(offset) + " is " +
+                                    show(value) + " (a matrix needs finite entries): check how it was made",
+                                at);
         }
 }
 
@@ -86,6 +87,12 @@ BandMatrix BandMatrix::toeplitz(std::int64_t n, std::span<const double> weights,
         throw InvalidArgument("a constant-diagonal matrix cannot have " + std::to_string(weights.size()) +
                               " weights: give 3 (tridiagonal) or 5 (pentadiagonal), lowest diagonal first");
     return {static_cast<int>(weights.size() / 2), boundary, n, true, {weights.begin(), weights.end()}};
+}
+
+void BandMatrix::refuse_entry(int offset, std::int64_t row) const {
+    throw InvalidArgument("a matrix of " + std::to_string(size_) + " rows with half-bandwidth " +
+                          std::to_string(half_bandwidth_) + " has no entry at row " + std::to_string(row) +
+                          ", diagonal " + std::to_string(offset) + ": rows run from 0, diagonals from -W to W");
 }
 
 BandMatrix BandMatrix::transposed() const {

@@ -31,6 +31,7 @@ class BandMatrix {
 
     // A[row, row + offset], offset from -W to W; 0 where an open matrix has no such column.
     double entry(int offset, std::int64_t row) const {
+        if (offset < -half_bandwidth_ || offset > half_bandwidth_ || row < 0 || row >= size_) refuse_entry(offset, row);
         if (boundary_ == Boundary::open && (row + offset < 0 || row + offset >= size_)) return 0.0;
         return values_[toeplitz_ ? offset + half_bandwidth_ : (offset + half_bandwidth_) * size_ + row];
     }
@@ -39,6 +40,7 @@ class BandMatrix {
     BandMatrix transposed() const;
 
   private:
+    [[noreturn]] void refuse_entry(int offset, std::int64_t row) const;
     BandMatrix(int half_bandwidth, Boundary boundary, std::int64_t size, bool toeplitz, std::vector<double> values);
 
     int half_bandwidth_;

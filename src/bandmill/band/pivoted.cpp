@@ -21,6 +21,7 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
     f.folded = folded;
     f.scale.resize(n);
     f.pivot.resize(n);
+    f.origin.resize(n);
     f.pivot_inverse.resize(n);
     f.lower.assign(n * reach, 0);
     f.upper.assign(n * 2 * reach, 0);
@@ -44,7 +45,7 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
             throw SingularMatrix("the matrix is singular: row " + std::to_string(row) +
                                      " holds only zeros; no unknown can satisfy it",
                                  row);
-        const Extended scale = std::ldexp(Extended(1), -std::ilogb(largest));
+        const Extended scale = row_scale(largest);
         f.scale[position] = scale;
         for (int j = 0; j < span; ++j) {
             loaded.entry[j] = term(scale * values[j]);
@@ -64,21 +65,22 @@ PivotedFactor factor_pivoted(const BandMatrix& matrix) {
         for (const Row& row : active) largest = std::max(largest, std::abs(row.entry[0].value));
         int best = -1;
         for (int j = 0; j < static_cast<int>(active.size()); ++j) {
-            const bool eligible = std::abs(active[j].entry[0].value) >= threshold * largest;
-            if (eligible && (best < 0 || active[j].position < active[best].position)) best = j;
+            const Term& candidate = active[j].entry[0];
+            if (candidate.vanishes(n) || std::abs(candidate.value) < threshold * largest) continue;
+            if (best < 0 || active[j].position < active[best].position) best = j;
         }
-        const Term& pivot = active[best].entry[0];
-        if (pivot.vanishes(n))
-            throw SingularMatrix(
-                "the matrix is singular: unknown " + std::to_string(row_at(k)) +
-                    " is not determined (elimination leaves no pivot beyond rounding for it); if it is "
-                    "periodic, check for a null vector such as a constant",
-                active.front().origin);
+        if (best < 0)
+            throw SingularMatrix("the matrix is singular: at row " + std::to_string(active.front().origin) +
+                                     " elimination leaves nothing but rounding to determine unknown " +
+                                     std::to_string(row_at(k)) +
+                                     "; if the matrix is periodic, check for a null vector such as a constant",
+                                 active.front().origin);
         f.pivot[k] = static_cast<std::int8_t>(best);
         std::swap(active[0], active[best]);
         const Row& top = active[0];
         const Extended inverse = 1 / top.entry[0].value;
         f.pivot_inverse[k] = inverse;
+        f.origin[k] = top.origin;
         Extended u_sum = 0;
         for (int j = 0; j < span; ++j) u_sum += std::abs(top.entry[j].value);
         for (int j = 1; j < span; ++j) f.upper[k * 2 * reach + j - 1] = top.entry[j].value * inverse;

@@ -8,13 +8,14 @@
 
 namespace bandmill::detail {
 
-// P S A = L U with partial pivoting and rows scaled by powers of two (S). A periodic matrix is first reordered
+// P S A = L U with threshold pivoting and rows scaled by powers of two (S). A periodic matrix is first reordered
 // 0, n-1, 1, n-2, ...: then it is an open band of twice the half-bandwidth. `reach` is the half-bandwidth that results.
 struct PivotedFactor {
     int reach;
     bool folded;
     std::vector<Extended> scale;         // S, by position
     std::vector<std::int8_t> pivot;      // exchange position k with k + pivot[k]
+    std::vector<std::int64_t> origin;    // the row of the matrix that became pivot row k
     std::vector<Extended> pivot_inverse; // 1 / U[k, k]
     std::vector<Extended> lower;         // [k][j - 1]: multiplier for position k + j
     std::vector<Extended> upper;         // [k][j - 1] = U[k, k + j] / U[k, k], j = 1 .. 2 reach

@@ -26,7 +26,7 @@ BANDMILL_HD float multiply_add(float a, float b, float c) { return ::fmaf(a, b, 
 // separator; a periodic system reaches it from both ends.
 template <class T> struct DirectView {
     std::int64_t n;
-    const T* forward;  // per row: v, -L towards the W rows before, (periodic) -L of the separator
+    const T* forward;  // per row: v (separator: scale), -L towards the W rows before, (periodic) -L of the separator
     const T* backward; // per row: -U towards the W rows after, (periodic) -U towards the separator
     const T* corner;   // the separator's own block, for solve_lower and solve_upper
 };
@@ -108,10 +108,9 @@ template <int W, bool Periodic, class T, class Rows> class DirectSweep {
     BANDMILL_HD void sweep_separator(std::int64_t first) {
         Value own[W];
         BANDMILL_UNROLL
-        for (int r = 0; r < W; ++r) own[r] = rows.load(first + r);
-        BANDMILL_UNROLL
         for (int r = 0; r < W; ++r) {
             const T* row = view.forward + (first + r) * Layout::forward;
+            own[r] = multiply(row[0], rows.load(first + r)); // only scaled: its pivot comes with the corner
             BANDMILL_UNROLL
             for (int w = W; w >= r + 1; --w) own[r] = multiply_add(row[w], past[w - r - 1], own[r]);
             if constexpr (Periodic) own[r] = own[r] + edge[r];

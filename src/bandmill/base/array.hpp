@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace bandmill {
@@ -36,9 +37,11 @@ inline std::size_t array_bytes(std::int64_t size, std::size_t element) {
 }
 } // namespace detail
 
-template <class T, class Space> class Array;
+template <class T, class Space> class Array; // new elements hold anything
 
 template <class T> class Array<T, Host> {
+    static_assert(std::is_trivially_copyable_v<T>, "an Array holds plain values");
+
   public:
     Array() = default;
     explicit Array(std::int64_t size)
@@ -70,6 +73,8 @@ template <class T> class Array<T, Host> {
 };
 
 template <class T> class Array<T, Cuda> {
+    static_assert(std::is_trivially_copyable_v<T>, "an Array holds plain values");
+
   public:
     Array() = default;
     explicit Array(std::int64_t size, Device device = {})

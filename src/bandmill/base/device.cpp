@@ -106,6 +106,12 @@ void require_device_pointer(Device device, const void* pointer, const char* what
                           "cudaMalloc memory), or factor the matrix for the CPU");
 }
 
+void load_kernel(Device device, const void* kernel) {
+    DeviceScope scope(device);
+    cudaFuncAttributes attributes;
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
 void* allocate(Cuda, Device device, std::size_t bytes) {
     require_device(device);
     if (bytes == 0) return nullptr;
@@ -126,7 +132,7 @@ void release(Cuda, Device device, void* memory) noexcept {
     int current = 0; // a destructor must not throw, so no DeviceScope
     (void)cudaGetDevice(&current);
     (void)cudaSetDevice(device.index);
-    (void)cudaFree(memory);
+    if (cudaFree(memory) != cudaSuccess) (void)cudaGetLastError(); // not the next caller's error
     (void)cudaSetDevice(current);
 }
 

@@ -16,6 +16,9 @@ void require_device(Device device);
 // use of the GPU. Costs well under a microsecond and does not synchronise.
 void require_device_pointer(Device device, const void* pointer, const char* what);
 
+// Loads a kernel onto a device, so that its first launch neither waits nor disturbs a graph capture.
+void load_kernel(Device device, const void* kernel);
+
 // Makes a device current for a scope and puts the caller's back afterwards.
 class DeviceScope {
   public:

@@ -1,7 +1,6 @@
 #include "bandmill/base/field.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -11,41 +10,45 @@ namespace {
 
 using Wide = __int128; // products of two 64-bit sizes
 
+Wide absolute(Wide value) { return value < 0 ? -value : value; }
+
 struct Dimension {
     Wide count;
     Wide stride; // absolute value
 };
 
-// The three directions of a view, those of one element left out.
-std::array<Dimension, 3> dimensions(const FieldShape& shape) {
-    const Wide tiles = (shape.batch + shape.tile - 1) / shape.tile;
-    auto absolute = [](Wide stride) { return stride < 0 ? -stride : stride; };
-    return {{{shape.rows, absolute(shape.row_stride)},
-             {std::min(shape.batch, shape.tile), absolute(shape.batch_stride)},
-             {tiles, absolute(shape.tile_stride)}}};
-}
-
-// Lowest and highest element offset a view reaches.
+// Lowest and highest element offset a view reaches. The last tile may hold fewer systems than the others.
 struct Extent {
     Wide low = 0, high = 0;
+
+    void include(Wide offset) {
+        low = std::min(low, offset);
+        high = std::max(high, offset);
+    }
 };
 
 Extent extent(const FieldShape& shape) {
     Extent reach;
-    auto stretch = [&reach](Wide count, Wide stride) {
-        if (count > 1) (stride < 0 ? reach.low : reach.high) += (count - 1) * stride;
-    };
-    stretch(shape.rows, shape.row_stride);
-    stretch(std::min(shape.batch, shape.tile), shape.batch_stride);
-    stretch((shape.batch + shape.tile - 1) / shape.tile, shape.tile_stride);
+    const Wide full = shape.batch / shape.tile, rest = shape.batch % shape.tile;
+    if (full > 0)
+        for (Wide tile : {Wide(0), full - 1})
+            for (Wide lane : {Wide(0), Wide(shape.tile) - 1})
+                reach.include(tile * shape.tile_stride + lane * shape.batch_stride);
+    if (rest > 0)
+        for (Wide lane : {Wide(0), rest - 1}) reach.include(full * shape.tile_stride + lane * shape.batch_stride);
+    const Wide rows = Wide(shape.rows - 1) * shape.row_stride;
+    (rows < 0 ? reach.low : reach.high) += rows;
     return reach;
 }
 
-// Strides of directions that hold one element say nothing; without them, equal views have equal shapes.
+// Equal views have equal shapes after this: tiles that only continue the batch are no tiles, and strides of directions
+// that hold one element say nothing.
 FieldShape normalised(FieldShape shape) {
-    if (shape.tile >= shape.batch) shape.tile = std::max<std::int64_t>(shape.batch, 1);
-    if (shape.batch <= shape.tile) shape.tile_stride = 0;
-    if (std::min(shape.batch, shape.tile) <= 1) shape.batch_stride = 0;
+    const std::int64_t batch = std::max<std::int64_t>(shape.batch, 1);
+    if (shape.tile == 0 || shape.tile > batch || Wide(shape.tile) * shape.batch_stride == shape.tile_stride)
+        shape.tile = batch;
+    if (shape.tile == batch) shape.tile_stride = 0;
+    if (shape.tile <= 1) shape.batch_stride = 0;
     if (shape.rows <= 1) shape.row_stride = 0;
     return shape;
 }
@@ -71,42 +74,61 @@ bool collide(const Dimension& a, const Dimension& b) {
 
 } // namespace
 
-void check_field(const FieldShape& shape, const void* data) {
+FieldShape check_field(FieldShape shape, const void* data, std::size_t alignment) {
     if (shape.rows < 1)
         throw InvalidArgument("a view cannot have " + std::to_string(shape.rows) +
                               " rows (a system has at least one unknown): pass the matrix's size");
     if (shape.batch < 0)
         throw InvalidArgument("a view cannot have " + std::to_string(shape.batch) +
                               " systems (a batch holds zero or more): check the batch size");
-    if (shape.tile < 1)
+    if (shape.tile < 0)
         throw InvalidArgument("a view cannot have " + std::to_string(shape.tile) +
-                              " systems per tile (at least one): use the batch size for a view without tiles");
-    if (empty(shape)) return;
+                              " systems per tile: use 0 for a view without tiles");
+    if (shape.tile == 0) shape.tile = std::max<std::int64_t>(shape.batch, 1);
+    if (empty(shape)) return shape;
     if (data == nullptr)
         throw InvalidArgument("the data pointer of a view of " + describe(shape) +
                               " is null: allocate the memory before making the view");
+    if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
+        throw InvalidArgument("the data pointer of a view of " + describe(shape) + " is not a multiple of " +
+                              std::to_string(alignment) +
+                              " bytes (elements must be aligned): check how it was computed");
     const Extent reach = extent(shape);
     constexpr Wide limit = Wide(INT64_MAX) / 16; // byte offsets of any element type must fit as well
     if (reach.low < -limit || reach.high > limit)
         throw InvalidArgument("a view of " + describe(shape) +
                               " reaches beyond 64-bit addressing: check sizes and strides");
+    return shape;
 }
 
-void check_writable(const FieldShape& shape) {
-    if (empty(shape)) return;
-    auto sides = dimensions(shape);
+void check_room(std::int64_t elements, std::int64_t rows, std::int64_t batch) {
+    if (rows > 0 && batch > 0 && Wide(rows) * batch > elements)
+        throw InvalidArgument("an array of " + std::to_string(elements) + " elements has no room for " +
+                              std::to_string(rows) + " rows by " + std::to_string(batch) +
+                              " systems: allocate rows * batch elements");
+}
+
+void check_writable(const FieldShape& given) {
+    if (empty(given)) return;
+    const FieldShape shape = normalised(given);
+    const Wide tiles = (shape.batch - 1) / shape.tile + 1;
+    const Dimension rows{shape.rows, absolute(shape.row_stride)}, lanes{shape.tile, absolute(shape.batch_stride)};
     bool overlap;
-    if (sides[2].count <= 1) { // two strides: the exact answer
-        overlap = collide(sides[0], sides[1]);
-    } else { // three: safe if each direction steps over all that the ones below it reach
-        std::sort(sides.begin(), sides.end(), [](auto& a, auto& b) { return a.stride < b.stride; });
-        Wide reach = 0;
-        overlap = false;
-        for (const Dimension& side : sides) {
-            if (side.count <= 1) continue;
-            overlap = overlap || side.stride <= reach;
-            reach += (side.count - 1) * side.stride;
-        }
+    if (tiles == 1) { // two strides: the exact answer
+        overlap = collide(rows, lanes);
+    } else { // three: safe if systems are apart from each other, and rows step over them all or lie between them
+        const Dimension tile{tiles, absolute(shape.tile_stride)};
+        FieldShape one_row = shape;
+        one_row.rows = 1;
+        const Extent systems = extent(one_row);
+        const Wide row_reach = (rows.count - 1) * rows.stride;
+        const Wide lane_reach = (lanes.count - 1) * lanes.stride;
+        const bool rows_outside = rows.stride > systems.high - systems.low;
+        const bool rows_innermost = row_reach < std::min(lanes.count > 1 ? lanes.stride : tile.stride, tile.stride) &&
+                                    row_reach + lane_reach < tile.stride;
+        const bool rows_between = rows.stride > lane_reach && row_reach + lane_reach < tile.stride;
+        overlap = collide(lanes, tile) ||
+                  (rows.count > 1 && (rows.stride == 0 || !(rows_outside || rows_innermost || rows_between)));
     }
     if (overlap)
         throw InvalidArgument("the output view of " + describe(shape) +

@@ -8,6 +8,7 @@
 //     strided      anything, padding included; elements the view does not reach are never touched
 #pragma once
 
+#include "bandmill/base/array.hpp"
 #include "bandmill/base/error.hpp"
 #include "bandmill/base/space.hpp"
 
@@ -22,15 +23,16 @@ struct FieldShape {
     std::int64_t batch = 0;
     std::int64_t row_stride = 0;
     std::int64_t batch_stride = 0;
-    std::int64_t tile = 1; // systems per tile, at least 1
+    std::int64_t tile = 0; // systems per tile; 0: no tiles, the whole batch is one
     std::int64_t tile_stride = 0;
 
     bool operator==(const FieldShape&) const = default;
 };
 
 namespace detail {
-// Throws InvalidArgument for negative sizes, a null pointer, or offsets beyond 64 bits.
-void check_field(const FieldShape& shape, const void* data);
+// Throws InvalidArgument for negative sizes, a null or misaligned pointer, or offsets beyond 64 bits; returns the shape
+// with its number of systems per tile filled in.
+FieldShape check_field(FieldShape shape, const void* data, std::size_t alignment);
 // Throws InvalidArgument if two elements share an address: such a view can be read, not written.
 void check_writable(const FieldShape& shape);
 // Throws InvalidArgument if writing `to` could change elements of `from` that are still to be read.
@@ -44,7 +46,7 @@ void check_solve(std::int64_t rows, const FieldShape& b, const void* b_data, con
 
 template <class T, class Space = Host> class FieldView {
   public:
-    FieldView(T* data, const FieldShape& shape) : data_(data), shape_(shape) { detail::check_field(shape_, data_); }
+    FieldView(T* data, const FieldShape& shape) : data_(data), shape_(detail::check_field(shape, data, alignof(T))) {}
 
     // A view that may be written serves wherever one to be read is wanted.
     template <class U>
@@ -70,11 +72,11 @@ template <class T, class Space = Host> class FieldView {
 };
 
 template <class Space = Host, class T> FieldView<T, Space> interleaved(T* data, std::int64_t rows, std::int64_t batch) {
-    return {data, FieldShape{rows, batch, batch, 1, batch > 0 ? batch : 1, 0}};
+    return {data, FieldShape{rows, batch, batch, 1}};
 }
 
 template <class Space = Host, class T> FieldView<T, Space> contiguous(T* data, std::int64_t rows, std::int64_t batch) {
-    return {data, FieldShape{rows, batch, 1, rows, batch > 0 ? batch : 1, 0}};
+    return {data, FieldShape{rows, batch, 1, rows}};
 }
 
 // Tiles of `width` systems; the last tile has room for `width` systems too, of which only batch % width are touched.
@@ -83,16 +85,33 @@ FieldView<T, Space> tiled(T* data, std::int64_t rows, std::int64_t batch, std::i
     if (width < 1)
         throw InvalidArgument("a tiled view needs at least one system per tile, not " + std::to_string(width) +
                               ": 32 is a good width");
-    if (rows > 0 && width > INT64_MAX / rows)
+    if (rows > 0 && width > INT64_MAX / rows) // fewer rows than one are refused by the view itself
         throw InvalidArgument("a tile of " + std::to_string(rows) + " rows by " + std::to_string(width) +
                               " systems is beyond 64-bit addressing: use narrower tiles");
-    return {data, FieldShape{rows, batch, width, 1, width, rows * width}};
+    return {data, FieldShape{rows, batch, width, 1, width, rows > 0 ? rows * width : 0}};
 }
 
 template <class Space = Host, class T>
 FieldView<T, Space> strided(T* data, std::int64_t rows, std::int64_t batch, std::int64_t row_stride,
                             std::int64_t batch_stride) {
-    return {data, FieldShape{rows, batch, row_stride, batch_stride, batch > 0 ? batch : 1, 0}};
+    return {data, FieldShape{rows, batch, row_stride, batch_stride}};
+}
+
+// The same over an Array, whose space they take over and whose size they check.
+namespace detail {
+void check_room(std::int64_t elements, std::int64_t rows, std::int64_t batch); // throws InvalidArgument
+} // namespace detail
+
+template <class T, class Space>
+FieldView<T, Space> interleaved(Array<T, Space>& array, std::int64_t rows, std::int64_t batch) {
+    detail::check_room(array.size(), rows, batch);
+    return interleaved<Space>(array.data(), rows, batch);
+}
+
+template <class T, class Space>
+FieldView<T, Space> contiguous(Array<T, Space>& array, std::int64_t rows, std::int64_t batch) {
+    detail::check_room(array.size(), rows, batch);
+    return contiguous<Space>(array.data(), rows, batch);
 }
 
 } // namespace bandmill

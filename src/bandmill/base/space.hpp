@@ -28,7 +28,7 @@ class Stream {
     CUstream_st* handle_ = nullptr;
 };
 
-// How many CPU threads a call may use; 0 means all that OpenMP offers.
+// How many CPU threads a call may use: 0 means all that OpenMP offers; requests beyond those and 64 are cut.
 struct Threads {
     int count = 0;
 };

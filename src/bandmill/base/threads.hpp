@@ -5,12 +5,14 @@
 #include "bandmill/base/error.hpp"
 #include "bandmill/base/space.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 #if defined(BANDMILL_USE_OPENMP)
 #include <omp.h>
 #else
+#include <system_error>
 #include <thread>
 #include <vector>
 #endif
@@ -21,13 +23,13 @@ inline int thread_count(Threads threads) {
     if (threads.count < 0)
         throw InvalidArgument("cannot use " + std::to_string(threads.count) +
                               " threads: give a positive number, or 0 for all that there are");
-    if (threads.count > 0) return threads.count;
 #if defined(BANDMILL_USE_OPENMP)
-    return omp_get_max_threads();
+    const int all = omp_get_max_threads();
 #else
-    const unsigned all = std::thread::hardware_concurrency();
-    return all > 0 ? static_cast<int>(all) : 1;
+    const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 #endif
+    if (threads.count == 0) return all;
+    return std::min(threads.count, std::max(all, 64)); // thousands would only make the system refuse
 }
 
 // Calls body(begin, end) on up to `threads` threads, with shares of 0 .. count that depend on both numbers alone.
@@ -48,8 +50,15 @@ template <class Body> void for_each_share(std::int64_t count, int threads, const
     for (int which = 0; which < threads; ++which) share(which);
 #else
     std::vector<std::thread> team;
-    for (int which = 1; which < threads; ++which) team.emplace_back(share, which);
+    team.reserve(threads);
+    int started = 1;
+    try {
+        for (; started < threads; ++started) team.emplace_back(share, started);
+    } catch (const std::system_error&) {
+        // The system gives no more threads: the rest is done here.
+    }
     share(0);
+    for (int which = started; which < threads; ++which) share(which);
     for (std::thread& member : team) member.join();
 #endif
 }

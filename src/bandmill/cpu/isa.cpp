@@ -14,11 +14,17 @@ namespace {
 #if defined(__x86_64__)
 Level highest_level() {
     __builtin_cpu_init();
+#if !defined(__clang__) && __GNUC__ >= 12
+    return __builtin_cpu_supports("x86-64-v4")   ? Level::v4
+           : __builtin_cpu_supports("x86-64-v3") ? Level::v3
+                                                 : Level::v2;
+#else // compilers that know the single features only
     const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                     __builtin_cpu_supports("avx512vl");
     return v4 ? Level::v4 : v3 ? Level::v3 : Level::v2;
+#endif
 }
 
 Level choose_level() {

@@ -54,6 +54,9 @@ template <class T> Factor<T, Cuda> factor(const BandMatrix& matrix, Device devic
         data->reach = tables.pivoted->reach;
         data->pivoted = {matrix.size(), tables.pivoted->folded, part(0), part(1), data->exchanges.data()};
     }
+    data->kernel = cuda::kernel_for<T>(tables.report.path, matrix.half_bandwidth(),
+                                       matrix.boundary() == Boundary::periodic, data->slots, data->reach);
+    load_kernel(device, data->kernel);
     FactorReport report = tables.report;
     report.bytes = data->values.size() * sizeof(T) + data->exchanges.size();
     return {matrix, report, std::move(data)};

@@ -6,12 +6,20 @@
 #include "bandmill/base/device.hpp"
 #include "bandmill/cuda/staged.hpp"
 
+namespace bandmill::cuda {
+
+// The kernel for a factor: `slots` of its partition, or `reach` of its row exchanges, as the path has it.
+template <class T> const void* kernel_for(SolvePath path, int half_bandwidth, bool periodic, int slots, int reach);
+
+} // namespace bandmill::cuda
+
 namespace bandmill::detail {
 
 template <class T> struct FactorData<T, Cuda> {
     Device device;
     DeviceLimits limits;
-    int slots = 0; // of the partition
+    const void* kernel = nullptr; // that solves with these tables
+    int slots = 0;                // of the partition
     cuda::StagedPlan staged;
     int reach = 0; // of the pivoted factor
     PartitionView<T> partitioned{};

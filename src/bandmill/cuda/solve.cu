@@ -84,61 +84,53 @@ __global__ void solve_pivoted(PivotedView<T> view, const T* b, FieldShape b_shap
     for_each_system(b, b_shape, x, x_shape, [&](ThreadRows<T>& rows) { sweep_pivoted<R>(view, rows); });
 }
 
-template <class T> class Launch {
-  public:
-    Launch(const FactorData<T, Cuda>& data, const FieldView<const T, Cuda>& b, const FieldView<T, Cuda>& x,
-           Stream stream)
-        : data_(data), b_(b), x_(x), stream_(stream) {}
-
-    template <int W> void partitioned() const {
-        if (cuda::staged_applies(data_.staged, b_.shape(), b_.data(), sizeof(T)))
-            return cuda::solve_staged(data_.staged, W, data_.slots, data_.partitioned, b_.data(), b_.shape(), x_.data(),
-                                      x_.shape(), stream_);
-        switch (data_.slots) {
-        case 8: return partitioned_kernel(solve_partitioned<T, W, 8>);
-        case 16: return partitioned_kernel(solve_partitioned<T, W, 16>);
-        default: return partitioned_kernel(solve_partitioned<T, W, 32>);
-        }
+// The kernel that solves with a factor, and how it is launched; kernels of one path take the same arguments.
+template <class T> const void* partitioned_kernel(int half_bandwidth, int slots) {
+    const bool narrow = half_bandwidth == 1;
+    auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+    switch (slots) {
+    case 8: return narrow ? address(solve_partitioned<T, 1, 8>) : address(solve_partitioned<T, 2, 8>);
+    case 16: return narrow ? address(solve_partitioned<T, 1, 16>) : address(solve_partitioned<T, 2, 16>);
+    default: return narrow ? address(solve_partitioned<T, 1, 32>) : address(solve_partitioned<T, 2, 32>);
     }
+}
 
-    template <int W> void sequential(bool periodic) const {
-        per_system(periodic ? solve_sequential<T, W, true> : solve_sequential<T, W, false>, data_.direct);
-    }
+template <class T> const void* sequential_kernel(int half_bandwidth, bool periodic) {
+    auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+    if (half_bandwidth == 1)
+        return periodic ? address(solve_sequential<T, 1, true>) : address(solve_sequential<T, 1, false>);
+    return periodic ? address(solve_sequential<T, 2, true>) : address(solve_sequential<T, 2, false>);
+}
 
-    template <int R> void pivoted() const { per_system(solve_pivoted<T, R>, data_.pivoted); }
+template <class T> const void* pivoted_kernel(int reach) {
+    auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+    return reach == 1   ? address(solve_pivoted<T, 1>)
+           : reach == 2 ? address(solve_pivoted<T, 2>)
+                        : address(solve_pivoted<T, 4>);
+}
 
-  private:
-    template <class Kernel> void partitioned_kernel(Kernel* kernel) const {
-        const int segments = data_.partitioned.segments;
-        const int lanes = cuda::choose_lanes(segments, x_.batch(), data_.limits.multiprocessors);
-        launch(kernel, (x_.batch() + lanes - 1) / lanes, segments * lanes, data_.partitioned, b_.data(), b_.shape(),
-               x_.data(), x_.shape(), lanes);
-    }
-
-    template <class Kernel, class View> void per_system(Kernel* kernel, const View& view) const {
-        // Few systems: small blocks, so that they spread over the multiprocessors.
-        const int threads = x_.batch() >= std::int64_t(data_.limits.multiprocessors) * 512 ? 128 : 32;
-        launch(kernel, (x_.batch() + threads - 1) / threads, threads, view, b_.data(), b_.shape(), x_.data(),
-               x_.shape());
-    }
-
-    template <class Kernel, class... Arguments>
-    void launch(Kernel* kernel, std::int64_t blocks, int threads, Arguments... arguments) const {
-        constexpr std::int64_t most_blocks = 1 << 30; // kernels walk on from there
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
-        config.blockDim = dim3(static_cast<unsigned>(threads));
-        config.stream = stream_.handle();
-        check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a solve");
-    }
-
-    const FactorData<T, Cuda>& data_;
-    const FieldView<const T, Cuda>& b_;
-    const FieldView<T, Cuda>& x_;
-    Stream stream_;
-};
+template <class... Arguments>
+void launch(const void* kernel, std::int64_t blocks, int threads, Stream stream, Arguments... arguments) {
+    constexpr std::int64_t most_blocks = 1 << 30; // kernels walk on from there
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.stream = stream.handle();
+    void* pointers[] = {&arguments...};
+    check_cuda(cudaLaunchKernelExC(&config, kernel, pointers), "launching a solve");
+}
 
 } // namespace
+
+template <class T>
+const void* cuda::kernel_for(SolvePath path, int half_bandwidth, bool periodic, int slots, int reach) {
+    switch (path) {
+    case SolvePath::partitioned: return partitioned_kernel<T>(half_bandwidth, slots);
+    case SolvePath::sequential: return sequential_kernel<T>(half_bandwidth, periodic);
+    case SolvePath::pivoted: return pivoted_kernel<T>(reach);
+    }
+    return nullptr;
+}
 
 template <class T>
 void solve(const Factor<T, Cuda>& factor, std::type_identity_t<FieldView<const T, Cuda>> b,
@@ -149,21 +141,30 @@ void solve(const Factor<T, Cuda>& factor, std::type_identity_t<FieldView<const T
     require_device_pointer(data.device, b.data(), "right-hand side");
     require_device_pointer(data.device, x.data(), "solution");
     DeviceScope scope(data.device);
-    const Launch<T> launch(data, b, x, stream);
-    const bool narrow = factor.half_bandwidth() == 1, periodic = factor.boundary() == Boundary::periodic;
+    const std::int64_t batch = x.batch();
+    const int multiprocessors = data.limits.multiprocessors;
+    // Few systems with a thread each: small blocks, so that they spread over the multiprocessors.
+    const int threads = batch >= std::int64_t(multiprocessors) * 512 ? 128 : 32;
     switch (factor.report().path) {
-    case SolvePath::partitioned: return narrow ? launch.template partitioned<1>() : launch.template partitioned<2>();
+    case SolvePath::partitioned: {
+        if (cuda::solve_staged(data.staged, factor.half_bandwidth(), data.slots, data.partitioned, b.data(), b.shape(),
+                               x.data(), x.shape(), stream))
+            return;
+        const int segments = data.partitioned.segments, lanes = cuda::choose_lanes(segments, batch, multiprocessors);
+        return launch(data.kernel, (batch + lanes - 1) / lanes, segments * lanes, stream, data.partitioned, b.data(),
+                      b.shape(), x.data(), x.shape(), lanes);
+    }
     case SolvePath::sequential:
-        return narrow ? launch.template sequential<1>(periodic) : launch.template sequential<2>(periodic);
+        return launch(data.kernel, (batch + threads - 1) / threads, threads, stream, data.direct, b.data(), b.shape(),
+                      x.data(), x.shape());
     case SolvePath::pivoted:
-        switch (data.reach) {
-        case 1: return launch.template pivoted<1>();
-        case 2: return launch.template pivoted<2>();
-        default: return launch.template pivoted<4>();
-        }
+        return launch(data.kernel, (batch + threads - 1) / threads, threads, stream, data.pivoted, b.data(), b.shape(),
+                      x.data(), x.shape());
     }
 }
 
+template const void* cuda::kernel_for<double>(SolvePath, int, bool, int, int);
+template const void* cuda::kernel_for<float>(SolvePath, int, bool, int, int);
 template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>,
                             Stream);
 template void solve<float>(const Factor<float, Cuda>&, FieldView<const float, Cuda>, FieldView<float, Cuda>, Stream);

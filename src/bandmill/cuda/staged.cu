@@ -88,18 +88,16 @@ __global__ void __launch_bounds__(block_threads, 1)
     make_barriers_visible();
     __syncthreads();
 
-    const int box = min(lanes, 32); // systems of a segment that one warp holds
-    const int segments_in_warp = 32 / box;
+    const int segments_in_warp = 32 / lanes; // lanes are at most a warp
     const std::int64_t tiles = (x_shape.batch + lanes - 1) / lanes;
     auto fetch = [&](std::int64_t tile, int stage) {
         if (thread % 32 != 0 || tile >= tiles) return;
         const int first = thread / lanes, count = min(segments_in_warp, view.segments - first);
-        if (count <= 0) return;
         Barrier* const barrier = barriers + stage * warps + warp;
-        expect_bytes(barrier, static_cast<unsigned>(count * K * box * sizeof(T)));
+        expect_bytes(barrier, static_cast<unsigned>(count * K * lanes * sizeof(T)));
         T* const room = values + (stage * warps + warp) * layout.warp_stage;
         for (int q = 0; q < count; ++q)
-            fetch_box(room + q * K * box, &map, static_cast<int>(tile * lanes + thread % lanes),
+            fetch_box(room + q * K * lanes, &map, static_cast<int>(tile * lanes),
                       static_cast<int>(segment_start(first + q + 1, view.segments, view.n)) - K, barrier);
     };
     for (int stage = 0; stage < stages; ++stage) fetch(blockIdx.x + std::int64_t(stage) * gridDim.x, stage);
@@ -113,23 +111,22 @@ __global__ void __launch_bounds__(block_threads, 1)
     __syncthreads();
 
     const int lane = thread % lanes, p = thread / lanes;
-    const bool has_segment = p < view.segments;
-    const int shown = has_segment ? p : 0;
-    const std::int64_t begin = segment_start(shown, view.segments, view.n);
-    const std::int64_t end = segment_start(shown + 1, view.segments, view.n);
+    const bool has_segment = p < view.segments; // the last warp may have room for more
+    const int q = has_segment ? p : 0;
+    const std::int64_t begin = segment_start(q, view.segments, view.n);
+    const std::int64_t end = segment_start(q + 1, view.segments, view.n);
     const int unused = K - static_cast<int>(end - begin);
     const Exchange<T, W> spills{values + layout.spills(), lanes, lane}, edges{values + layout.edges(), lanes, lane};
     Segment<T, W, K> segment;
-    segment.table = values + layout.rows() + shown * layout.segment_stride;
+    segment.table = values + layout.rows() + q * layout.segment_stride;
 
     int stage = 0;
     unsigned parity = 0;
     for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        if (thread / 32 * 32 / lanes < view.segments) wait_for(barriers + stage * warps + warp, parity);
-        const T* from =
-            values + (stage * warps + warp) * layout.warp_stage + thread % 32 / box * K * box + thread % box;
+        wait_for(barriers + stage * warps + warp, parity);
+        const T* from = values + (stage * warps + warp) * layout.warp_stage + thread % 32 / lanes * K * lanes + lane;
 #pragma unroll
-        for (int j = 0; j < K; ++j) segment.g[j] = j >= unused ? from[j * box] : T(0);
+        for (int j = 0; j < K; ++j) segment.g[j] = j >= unused ? from[j * lanes] : T(0);
         __syncwarp();
         fetch(tile + std::int64_t(stages) * gridDim.x, stage);
         if (++stage == stages) {
@@ -146,6 +143,8 @@ __global__ void __launch_bounds__(block_threads, 1)
             to += x_shape.row_stride;
         }
     }
+#else
+    __trap(); // plan_staged never chooses it there
 #endif
 }
 
@@ -189,6 +188,15 @@ EncodeTiled encode_tiled() {
     return function;
 }
 
+// Can this right-hand side be fetched by the copy engine, and is the batch large enough to gain from it?
+bool applies(const StagedPlan& plan, const FieldShape& b, const void* b_data, std::size_t element_bytes) {
+    const std::int64_t row_bytes = b.row_stride * static_cast<std::int64_t>(element_bytes);
+    return plan.usable && b.tile >= b.batch && b.batch_stride == 1 &&        // interleaved
+           b.batch >= std::int64_t(plan.multiprocessors) * plan.lanes &&     // a tile for each
+           b.batch <= INT_MAX && row_bytes > 0 && row_bytes < (1LL << 40) && // what the engine can address
+           row_bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(b_data) % 16 == 0;
+}
+
 } // namespace
 
 template <class T> StagedPlan plan_staged(Device device, int half_bandwidth, int slots, int segments) {
@@ -197,6 +205,11 @@ template <class T> StagedPlan plan_staged(Device device, int half_bandwidth, int
     if (limits.compute_major < 9 || encode_tiled() == nullptr) return plan;
     DeviceScope scope(device);
     const Variant<T> variant = choose_variant<T>(half_bandwidth, slots);
+    // Machine code compiled by the driver from older PTX runs on this device too, but has no copy engine in it. Asking
+    // also loads the kernel, so that a solve never has to.
+    cudaFuncAttributes attributes;
+    check_cuda(cudaFuncGetAttributes(&attributes, variant.kernel), "asking about a kernel");
+    if (attributes.ptxVersion < 90) return plan;
     plan.lanes = widest_lanes(segments);
     plan.threads = (segments * plan.lanes + 31) / 32 * 32;
     const int warps = plan.threads / 32;
@@ -222,29 +235,20 @@ template <class T> StagedPlan plan_staged(Device device, int half_bandwidth, int
     return plan;
 }
 
-bool staged_applies(const StagedPlan& plan, const FieldShape& b, const void* b_data, std::size_t element_bytes) {
-    const std::int64_t row_bytes = b.row_stride * static_cast<std::int64_t>(element_bytes);
-    return plan.usable && b.tile >= b.batch && b.batch_stride == 1 &&        // interleaved
-           b.batch >= std::int64_t(plan.multiprocessors) * plan.lanes &&     // a tile for each
-           b.batch <= INT_MAX && row_bytes > 0 && row_bytes < (1LL << 40) && // what the engine can address
-           row_bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(b_data) % 16 == 0;
-}
-
 template <class T>
-void solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const PartitionView<T>& view, const T* b,
+bool solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const PartitionView<T>& view, const T* b,
                   const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream) {
+    if (!applies(plan, b_shape, b, sizeof(T))) return false;
     CUtensorMap map;
     const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(b_shape.batch), static_cast<cuuint64_t>(b_shape.rows)};
     const cuuint64_t strides[1] = {static_cast<cuuint64_t>(b_shape.row_stride) * sizeof(T)};
-    const cuuint32_t box[2] = {static_cast<cuuint32_t>(std::min(plan.lanes, 32)), static_cast<cuuint32_t>(slots)};
+    const cuuint32_t box[2] = {static_cast<cuuint32_t>(plan.lanes), static_cast<cuuint32_t>(slots)};
     const cuuint32_t steps[2] = {1, 1};
     const CUresult code = encode_tiled()(
         &map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<T*>(b),
         sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (code != CUDA_SUCCESS)
-        throw DeviceError("CUDA refused to describe the right-hand side to the copy engine (driver error " +
-                          std::to_string(static_cast<int>(code)) + ")");
+    if (code != CUDA_SUCCESS) return false; // the plain kernel can do it
     const std::int64_t tiles = (b_shape.batch + plan.lanes - 1) / plan.lanes;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(std::min<std::int64_t>(plan.blocks, tiles)));
@@ -254,13 +258,14 @@ void solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const P
     check_cuda(cudaLaunchKernelEx(&config, choose_variant<T>(half_bandwidth, slots).kernel, view, map, x, x_shape,
                                   plan.lanes, plan.stages),
                "launching a staged solve");
+    return true;
 }
 
 template StagedPlan plan_staged<double>(Device, int, int, int);
 template StagedPlan plan_staged<float>(Device, int, int, int);
-template void solve_staged<double>(const StagedPlan&, int, int, const PartitionView<double>&, const double*,
+template bool solve_staged<double>(const StagedPlan&, int, int, const PartitionView<double>&, const double*,
                                    const FieldShape&, double*, const FieldShape&, Stream);
-template void solve_staged<float>(const StagedPlan&, int, int, const PartitionView<float>&, const float*,
+template bool solve_staged<float>(const StagedPlan&, int, int, const PartitionView<float>&, const float*,
                                   const FieldShape&, float*, const FieldShape&, Stream);
 
 } // namespace bandmill::cuda

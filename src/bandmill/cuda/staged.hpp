@@ -23,11 +23,9 @@ struct StagedPlan {
 
 template <class T> StagedPlan plan_staged(Device device, int half_bandwidth, int slots, int segments);
 
-// Can this right-hand side be fetched by the copy engine, and is the batch large enough to gain from it?
-bool staged_applies(const StagedPlan& plan, const FieldShape& b, const void* b_data, std::size_t element_bytes);
-
+// False if it does not apply (another layout, a small batch, rows that are not on 16 bytes): use the plain kernel then.
 template <class T>
-void solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const detail::PartitionView<T>& view,
+bool solve_staged(const StagedPlan& plan, int half_bandwidth, int slots, const detail::PartitionView<T>& view,
                   const T* b, const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream);
 
 } // namespace bandmill::cuda
