@@ -51,13 +51,53 @@ template <int W, class T, class Value> BANDMILL_HD void solve_upper(const T* blo
         for (int q = r + 1; q < W; ++q) x[r] = multiply_add(block[W + W * W + r * W + q], x[q], x[r]);
 }
 
+// W values, one by one rather than in an array: compilers keep arrays of SIMD packs in memory.
+template <class Value, int W> struct Few {
+    Value first{};
+    Few<Value, W - 1> rest;
+
+    BANDMILL_HD void push(const Value& value) { // the oldest is forgotten
+        rest.push(first);
+        first = value;
+    }
+    // sum + coefficient[0] * first + coefficient[1] * second + ..., the first added last: it is the newest
+    template <class T> BANDMILL_HD Value add_products(const T* coefficient, const Value& sum) const {
+        return multiply_add(coefficient[0], first, rest.add_products(coefficient + 1, sum));
+    }
+    // each += its coefficient * value
+    template <class T> BANDMILL_HD void accumulate(const T* coefficient, const Value& value) {
+        first = multiply_add(coefficient[0], value, first);
+        rest.accumulate(coefficient + 1, value);
+    }
+    BANDMILL_HD void add(const Few& other) {
+        first = first + other.first;
+        rest.add(other.rest);
+    }
+    BANDMILL_HD void copy_to(Value* values) const {
+        values[0] = first;
+        rest.copy_to(values + 1);
+    }
+    BANDMILL_HD void copy_from(const Value* values) {
+        first = values[0];
+        rest.copy_from(values + 1);
+    }
+};
+template <class Value> struct Few<Value, 0> {
+    BANDMILL_HD void push(const Value&) {}
+    template <class T> BANDMILL_HD Value add_products(const T*, const Value& sum) const { return sum; }
+    template <class T> BANDMILL_HD void accumulate(const T*, const Value&) {}
+    BANDMILL_HD void add(const Few&) {}
+    BANDMILL_HD void copy_to(Value*) const {}
+    BANDMILL_HD void copy_from(const Value*) {}
+};
+
 template <int W, bool Periodic, class T, class Rows> class DirectSweep {
     using Value = typename Rows::Value;
     using Layout = DirectLayout<W, Periodic>;
     const DirectView<T>& view;
     Rows& rows;
-    Value past[W]; // the W values computed last, newest first
-    Value edge[W]; // what the rows spill on the separator, then its solution
+    Few<Value, W> past; // the W values computed last, newest first
+    Few<Value, W> edge; // what the rows spill on the separator, then its solution
 
   public:
     BANDMILL_HD DirectSweep(const DirectView<T>& tables, Rows& where) : view(tables), rows(where) {}
@@ -66,62 +106,49 @@ template <int W, bool Periodic, class T, class Rows> class DirectSweep {
         // Rows are taken in blocks whose loads do not wait for the recurrence.
         constexpr int block = 8;
         const std::int64_t m = view.n - W, whole = m / block * block;
-        BANDMILL_UNROLL
-        for (int w = 0; w < W; ++w) past[w] = edge[w] = Value{};
         for (std::int64_t i = 0; i < whole; i += block) sweep_down<block>(i);
         for (std::int64_t i = whole; i < m; ++i) sweep_down<1>(i);
         sweep_separator(m);
-        BANDMILL_UNROLL
-        for (int w = 0; w < W; ++w) past[w] = edge[w];
+        past = edge;
         for (std::int64_t i = m - 1; i >= whole; --i) sweep_up<1>(i);
         for (std::int64_t i = whole - block; i >= 0; i -= block) sweep_up<block>(i);
     }
 
   private:
-    BANDMILL_HD void remember(const Value& value) {
-        BANDMILL_UNROLL
-        for (int w = W - 1; w >= 1; --w) past[w] = past[w - 1];
-        past[0] = value;
-    }
-
     template <int Count> BANDMILL_HD void sweep_down(std::int64_t first) {
         Value f[Rows::fetch_ahead ? Count : 1];
         BANDMILL_UNROLL
         for (int j = 0; Rows::fetch_ahead && j < Count; ++j) f[j] = rows.load(first + j);
-        Value sum[W]; // spilled by this block: adding block by block rounds less than row by row
-        for (int r = 0; r < W; ++r) sum[r] = Value{};
+        Few<Value, W> sum; // spilled by this block: adding block by block rounds less than row by row
         BANDMILL_UNROLL
         for (int j = 0; j < Count; ++j) {
             const T* row = view.forward + (first + j) * Layout::forward;
-            Value g = multiply(row[0], Rows::fetch_ahead ? f[j] : rows.load(first + j));
-            BANDMILL_UNROLL
-            for (int w = W; w >= 1; --w) g = multiply_add(row[w], past[w - 1], g); // the newest value last
-            if constexpr (Periodic)
-                for (int r = 0; r < W; ++r) sum[r] = multiply_add(row[1 + W + r], g, sum[r]);
-            remember(g);
+            const Value g =
+                past.add_products(row + 1, multiply(row[0], Rows::fetch_ahead ? f[j] : rows.load(first + j)));
+            if constexpr (Periodic) sum.accumulate(row + 1 + W, g);
+            past.push(g);
             rows.keep(first + j, g);
         }
-        if constexpr (Periodic)
-            for (int r = 0; r < W; ++r) edge[r] = edge[r] + sum[r];
+        if constexpr (Periodic) edge.add(sum);
     }
 
     BANDMILL_HD void sweep_separator(std::int64_t first) {
-        Value own[W];
+        Value own[W], before[W], spill[W];
+        past.copy_to(before);
+        edge.copy_to(spill);
         BANDMILL_UNROLL
         for (int r = 0; r < W; ++r) {
             const T* row = view.forward + (first + r) * Layout::forward;
             own[r] = multiply(row[0], rows.load(first + r)); // only scaled: its pivot comes with the corner
             BANDMILL_UNROLL
-            for (int w = W; w >= r + 1; --w) own[r] = multiply_add(row[w], past[w - r - 1], own[r]);
-            if constexpr (Periodic) own[r] = own[r] + edge[r];
+            for (int w = W; w >= r + 1; --w) own[r] = multiply_add(row[w], before[w - r - 1], own[r]);
+            if constexpr (Periodic) own[r] = own[r] + spill[r];
         }
         solve_lower<W>(view.corner, own);
         solve_upper<W>(view.corner, own);
+        edge.copy_from(own);
         BANDMILL_UNROLL
-        for (int r = 0; r < W; ++r) {
-            edge[r] = own[r];
-            rows.store(first + r, own[r]);
-        }
+        for (int r = 0; r < W; ++r) rows.store(first + r, own[r]);
     }
 
     template <int Count> BANDMILL_HD void sweep_up(std::int64_t first) {
@@ -132,11 +159,9 @@ template <int W, bool Periodic, class T, class Rows> class DirectSweep {
         for (int j = Count - 1; j >= 0; --j) {
             const T* row = view.backward + (first + j) * Layout::backward;
             Value x = Rows::fetch_ahead ? g[j] : rows.kept(first + j);
-            if constexpr (Periodic)
-                for (int c = 0; c < W; ++c) x = multiply_add(row[W + c], edge[c], x);
-            BANDMILL_UNROLL
-            for (int w = W; w >= 1; --w) x = multiply_add(row[w - 1], past[w - 1], x);
-            remember(x);
+            if constexpr (Periodic) x = edge.add_products(row + W, x);
+            x = past.add_products(row, x);
+            past.push(x);
             rows.store(first + j, x);
         }
     }
