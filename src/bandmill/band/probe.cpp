@@ -30,7 +30,7 @@ template <class T> Extended apply_row(const BandMatrix& matrix, std::int64_t row
 
 template <class T> struct HostRows {
     using Value = T;
-    static constexpr bool fetch_ahead = false;
+    static constexpr int ahead = 1;
     T* x;
     T load(std::int64_t i) const { return x[i]; }
     void keep(std::int64_t i, T g) { x[i] = g; }

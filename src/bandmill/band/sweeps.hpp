@@ -3,8 +3,7 @@
 //   Value load(i)              row i of the right-hand side
 //   void keep(i, g), kept(i)   room for one intermediate value per row (the solution's own memory, or scratch)
 //   void store(i, x)           row i of the solution
-//   fetch_ahead                whether to load a block of rows before working on it (a GPU thread must; a CPU does so
-//   itself)
+//   ahead                      rows to load before working on them (a GPU thread must; with 1 a CPU does so itself)
 // Rows may be read and written in place: row i is kept or stored only after it was loaded.
 #pragma once
 
@@ -104,7 +103,7 @@ template <int W, bool Periodic, class T, class Rows> class DirectSweep {
 
     BANDMILL_HD void run() {
         // Rows are taken in blocks whose loads do not wait for the recurrence.
-        constexpr int block = 8;
+        constexpr int block = Rows::ahead > sum_rows ? Rows::ahead : sum_rows;
         const std::int64_t m = view.n - W, whole = m / block * block;
         for (std::int64_t i = 0; i < whole; i += block) sweep_down<block>(i);
         for (std::int64_t i = whole; i < m; ++i) sweep_down<1>(i);
@@ -115,21 +114,28 @@ template <int W, bool Periodic, class T, class Rows> class DirectSweep {
     }
 
   private:
+    static constexpr bool fetches = Rows::ahead > 1;
+    static constexpr int sum_rows =
+        8; // spills are added up by so many rows at a time: that rounds less than row by row
+
     template <int Count> BANDMILL_HD void sweep_down(std::int64_t first) {
-        Value f[Rows::fetch_ahead ? Count : 1];
+        Value f[fetches ? Count : 1];
         BANDMILL_UNROLL
-        for (int j = 0; Rows::fetch_ahead && j < Count; ++j) f[j] = rows.load(first + j);
-        Few<Value, W> sum; // spilled by this block: adding block by block rounds less than row by row
+        for (int j = 0; fetches && j < Count; ++j) f[j] = rows.load(first + j);
+        Few<Value, W> sum;
         BANDMILL_UNROLL
         for (int j = 0; j < Count; ++j) {
             const T* row = view.forward + (first + j) * Layout::forward;
-            const Value g =
-                past.add_products(row + 1, multiply(row[0], Rows::fetch_ahead ? f[j] : rows.load(first + j)));
+            const Value g = past.add_products(row + 1, multiply(row[0], fetches ? f[j] : rows.load(first + j)));
             if constexpr (Periodic) sum.accumulate(row + 1 + W, g);
             past.push(g);
             rows.keep(first + j, g);
+            if constexpr (Periodic)
+                if ((j + 1) % sum_rows == 0 || j + 1 == Count) {
+                    edge.add(sum);
+                    sum = Few<Value, W>{};
+                }
         }
-        if constexpr (Periodic) edge.add(sum);
     }
 
     BANDMILL_HD void sweep_separator(std::int64_t first) {
@@ -152,13 +158,13 @@ template <int W, bool Periodic, class T, class Rows> class DirectSweep {
     }
 
     template <int Count> BANDMILL_HD void sweep_up(std::int64_t first) {
-        Value g[Rows::fetch_ahead ? Count : 1];
+        Value g[fetches ? Count : 1];
         BANDMILL_UNROLL
-        for (int j = 0; Rows::fetch_ahead && j < Count; ++j) g[j] = rows.kept(first + j);
+        for (int j = 0; fetches && j < Count; ++j) g[j] = rows.kept(first + j);
         BANDMILL_UNROLL
         for (int j = Count - 1; j >= 0; --j) {
             const T* row = view.backward + (first + j) * Layout::backward;
-            Value x = Rows::fetch_ahead ? g[j] : rows.kept(first + j);
+            Value x = fetches ? g[j] : rows.kept(first + j);
             if constexpr (Periodic) x = edge.add_products(row + W, x);
             x = past.add_products(row, x);
             past.push(x);

@@ -81,7 +81,7 @@ template <class T, int Count> struct ScatteredLanes {
 // The rows of a pack of systems, as sweeps.hpp wants them.
 template <class T, int Count, template <class, int> class Lanes, bool Scratch> struct PackRows {
     using Value = Pack<T, Count>;
-    static constexpr bool fetch_ahead = false;
+    static constexpr int ahead = 1;
 
     const T* b;
     T* x;

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(cuda::block_threads, 1)
 // One thread per system, its rows in memory.
 template <class T> struct ThreadRows {
     using Value = T;
-    static constexpr bool fetch_ahead = true;
+    static constexpr int ahead = cuda::rows_ahead;
     const T* b;
     T* x;
     std::int64_t b_stride, x_stride;

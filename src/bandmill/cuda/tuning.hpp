@@ -39,6 +39,9 @@ inline int choose_lanes(int segments, std::int64_t batch, int multiprocessors) {
     return lanes;
 }
 
+// The sequential kernels: rows a thread loads at once. Few systems mean few warps, so each must keep much on its way.
+inline constexpr int rows_ahead = 32;
+
 // The staged kernel: tiles on their way per block. More than three gained nothing.
 inline constexpr int most_stages = 3;
 
