@@ -30,7 +30,7 @@ Backend choose_backend(const Options& options) {
     const Backend chosen = wanted != Backend::automatic ? wanted : gpus.empty() ? Backend::cpu : Backend::cuda;
     if (chosen == Backend::cpu && !options.gpu.empty())
         throw UsageError(wanted == Backend::cpu ? "--gpu makes no sense with --backend cpu"
-                                                : "--gpu was given, but there is no usable GPU");
+                                                : "--gpu was given, but no usable GPU was found (see bandmill info)");
     if (wanted == Backend::cuda && !options.threads.empty())
         throw UsageError("--threads makes no sense with --backend cuda");
     return chosen;
@@ -45,7 +45,8 @@ void require_gpu(bandmill::Device device) {
     for (const bandmill::DeviceInfo& gpu : gpus)
         if (gpu.index == device.index) return;
     throw bandmill::BackendUnavailable(
-        fmt::format("there is no GPU {} ({} usable GPUs were found): see bandmill info", device.index, gpus.size()));
+        gpus.empty() ? std::string("no usable GPU was found (see bandmill info)")
+                     : fmt::format("there is no GPU {} ({} were found): see bandmill info", device.index, gpus.size()));
 }
 
 RunOptions read_run_options(const Options& options) {
@@ -158,6 +159,7 @@ void run_bench(const Options& options) {
         print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
     }
     if (failed > 0) throw std::runtime_error(fmt::format("{} of {} cases failed", failed, cases.size()));
+    if (bench.records.empty()) throw std::runtime_error("nothing was measured: every case was skipped");
     const auto wrong = std::count_if(bench.records.begin(), bench.records.end(), [](const Record& record) {
         return !(record.results.front().backward_error <= wrong_beyond);
     });

@@ -48,7 +48,11 @@ void print_info() {
     line("bandmill", fmt::format("{} (commit {})", bandmill::version(), commit()));
     line("built", fmt::format("{}, {}", compiler(), build_type()));
     line("CPU", cpu_model());
-    line("ISA level", fmt::format("{} (lower it with BANDMILL_ISA)", bandmill::cpu_isa()));
+    try {
+        line("ISA level", fmt::format("{} (lower it with BANDMILL_ISA)", bandmill::cpu_isa()));
+    } catch (const bandmill::Error& error) { // the rest is still worth knowing
+        line("ISA level", fmt::format("error: {}", error.what()));
+    }
     line("threads", fmt::format("{} unless --threads says otherwise", default_threads()));
     line("memory", readable_bytes(static_cast<double>(available_memory())) + " available");
     const auto gpus = bandmill::cuda_devices();

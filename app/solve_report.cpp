@@ -101,16 +101,21 @@ std::string table_head(const SolveBench& bench, const Ceiling* ceiling, Placemen
                               "error");
 }
 
+// A preempted repetition can take a thousand times longer; more digits would only break the columns.
+std::string spread_text(const Timing& time) {
+    const double spread = 100 * (time.max - time.min) / time.median;
+    return spread < 1000 ? fmt::format("{:.1f}%", spread) : ">999%";
+}
+
 std::string table_line(const Record& record) {
     std::string text;
     for (const Result& result : record.results) {
         const Timing& time = result.time_us;
         const bool ours = &result == &record.results.front();
-        text += case_text(record.what) + fmt::format(" {:<17} {:>11.1f} {:>6.1f}% {:>8.1f} {:>6.2f}{} {:>7.2g}{}\n",
+        text += case_text(record.what) + fmt::format(" {:<17} {:>11.1f} {:>7} {:>8.1f} {:>6.2f}{} {:>7.2g}{}\n",
                                                      ours ? result.path : result.contestant, time.median,
-                                                     100 * (time.max - time.min) / time.median, result.gbytes_per_s,
-                                                     result.share_of_ceiling, record.cache_resident ? '*' : ' ',
-                                                     result.backward_error,
+                                                     spread_text(time), result.gbytes_per_s, result.share_of_ceiling,
+                                                     record.cache_resident ? '*' : ' ', result.backward_error,
                                                      result.backward_error <= wrong_beyond ? "" : " WRONG");
     }
     return text;

@@ -169,8 +169,10 @@ def test_cases_beyond_max_bytes_are_skipped(bench):
 
 
 @pytest.mark.parametrize("n, batch", [("1024", "2^45"), ("2^40", "2^40"), ("2^50", "1"), ("1", "2^62")])
-def test_cases_beyond_memory_are_skipped(bench, n, batch):
-    result = bench("--n", n, "--batch", batch)
+def test_nothing_but_cases_beyond_memory_is_a_failure(bandmill, tmp_path, n, batch):
+    done = bandmill(*TINY, "--n", n, "--batch", batch, "--json", "out.json")
+    assert done.returncode == 1 and "every case was skipped" in done.stderr
+    result = json.loads((tmp_path / "out.json").read_text())
     assert result["records"] == [] and len(result["skipped"]) == 4
 
 
