@@ -30,6 +30,25 @@ Elimination::Elimination(const BandMatrix& matrix, const Partition& partition)
     }
 }
 
+// Calls visit(level, p, left, right) for every separator but the root, in the order of elimination; -1: no neighbour.
+template <class Visit> void Elimination::for_each_separator(Visit&& visit) const {
+    const int group = partition_.group, groups = partition_.groups(), root = partition_.segments - 1;
+    const int levels = levels_of(group), beyond = periodic_ ? root : -1;
+    for (int level = 0; level < levels; ++level)
+        for (int c = 0; c < groups; ++c)
+            for (int q = (1 << level) - 1; q < group - 1; q += 2 << level) {
+                const int first = c * group, left = left_neighbour(q, level);
+                visit(level, first + q, left >= 0 || c > 0 ? first + left : beyond,
+                      first + right_neighbour(q, level, group));
+            }
+    auto end = [&](int c) { return (c + 1) * group - 1; };
+    for (int level = 0; level < levels_of(groups); ++level)
+        for (int c = (1 << level) - 1; c < groups - 1; c += 2 << level) {
+            const int left = left_neighbour(c, level);
+            visit(levels + level, end(c), left >= 0 ? end(left) : beyond, end(right_neighbour(c, level, groups)));
+        }
+}
+
 bool Elimination::eliminate_all() {
     const int segments = partition_.segments, root = segments - 1;
     for (int p = 0; p < segments; ++p) {
@@ -37,11 +56,10 @@ bool Elimination::eliminate_all() {
         reduce_to_separators(p);
         fold_signs(p);
     }
-    for (levels_ = 0; 1 << levels_ <= root; ++levels_)
-        for (int p = (1 << levels_) - 1; p < root; p += 2 << levels_)
-            if (!eliminate_separator(p, left_neighbour(p, levels_, segments, periodic_),
-                                     right_neighbour(p, levels_, segments)))
-                return false;
+    bool possible = true;
+    for_each_separator(
+        [&](int, int p, int left, int right) { possible = possible && eliminate_separator(p, left, right); });
+    if (!possible) return false;
     if (!eliminate_separator(root, -1, -1)) return false;
     for (std::int64_t k = 0; k < n_; ++k) {
         const Extended growth = lu_sum_[k] / (scale_[k] * row_sum(*matrix_, k));
@@ -242,22 +260,19 @@ std::vector<Extended> Elimination::separators() const {
 }
 
 int Elimination::useful_levels(Extended negligible) const {
-    const int segments = partition_.segments;
-    for (int level = levels_; level > 0; --level)
-        for (int p = (1 << (level - 1)) - 1; p < segments - 1; p += 1 << level) {
-            const int left = left_neighbour(p, level - 1, segments, periodic_);
-            const int right = right_neighbour(p, level - 1, segments);
-            const Block& block = blocks_[p];
-            Extended felt = 0;
-            for (int a = 0; a < width_; ++a)
-                for (int i = a * width_; i < (a + 1) * width_; ++i) {
-                    felt = std::max({felt, std::abs(block.from_left[i]), std::abs(block.from_right[i]),
-                                     std::abs(block.to_right[i] * blocks_[right].pivot_inverse[a])});
-                    if (left >= 0) felt = std::max(felt, std::abs(block.to_left[i] * blocks_[left].pivot_inverse[a]));
-                }
-            if (felt > negligible) return level;
-        }
-    return 0;
+    int useful = 0;
+    for_each_separator([&](int level, int p, int left, int right) {
+        const Block& block = blocks_[p];
+        Extended felt = 0;
+        for (int a = 0; a < width_; ++a)
+            for (int i = a * width_; i < (a + 1) * width_; ++i) {
+                felt = std::max({felt, std::abs(block.from_left[i]), std::abs(block.from_right[i]),
+                                 std::abs(block.to_right[i] * blocks_[right].pivot_inverse[a])});
+                if (left >= 0) felt = std::max(felt, std::abs(block.to_left[i] * blocks_[left].pivot_inverse[a]));
+            }
+        if (felt > negligible) useful = std::max(useful, level + 1);
+    });
+    return useful;
 }
 
 template <class T> bool Elimination::pivots_in_range() const {

@@ -1,5 +1,6 @@
 // Elimination without row exchanges, in extended precision and in the order of the partitioned solve (partition.hpp):
-// interiors of all segments, then separators by odd-even levels. With one segment it is plain LU, periodic or not.
+// interiors of all segments, separators by odd-even levels, ends of groups likewise. With one segment it is plain LU,
+// periodic or not.
 #pragma once
 
 #include "bandmill/band/extended.hpp"
@@ -24,7 +25,8 @@ class Elimination {
     // [segment][column][slot], as SegmentLayout says; and [segment][entry], as SeparatorLayout says.
     const std::vector<Extended>& rows() const { return rows_; }
     std::vector<Extended> separators() const;
-    // The levels after which no separator feels another beyond `negligible`, in its solution or its right-hand side.
+    // The levels after which no separator feels another beyond `negligible`, in its solution or its right-hand side;
+    // levels within groups first, then those of the groups' ends.
     int useful_levels(Extended negligible) const;
     // Do all pivot inverses and scales lie within the range of T?
     template <class T> bool pivots_in_range() const;
@@ -43,6 +45,7 @@ class Elimination {
     bool eliminate_interior(int p);
     void reduce_to_separators(int p);
     void fold_signs(int p);
+    template <class Visit> void for_each_separator(Visit&& visit) const;
     bool eliminate_separator(int p, int left, int right);
     bool factor_block(Block& block) const;
     std::vector<Extended> rows_of_l(const Block& block, std::vector<Extended> coupling) const;
@@ -50,7 +53,7 @@ class Elimination {
     void couple(int p, int q, std::vector<Extended> Block::*side, int a, int c, Extended value);
 
     int columns() const { return 1 + 4 * width_; }
-    std::int64_t start(int p) const { return segment_start(p, partition_.segments, n_); }
+    std::int64_t start(int p) const { return segment_start<std::int64_t>(p, partition_.segments, n_); }
     std::int64_t separator_row(int p, int c) const { return start(p + 1) - width_ + c; }
     int left_segment(int p) const { return p > 0 ? p - 1 : periodic_ ? partition_.segments - 1 : -1; }
 
@@ -77,7 +80,6 @@ class Elimination {
     std::vector<Block> blocks_;
     std::vector<Extended> scale_;          // of each row, a power of two
     std::vector<Extended> u_sum_, lu_sum_; // row sums of |U| and |L||U|
-    int levels_ = 0;
     Extended growth_ = 0;
 };
 

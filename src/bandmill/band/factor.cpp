@@ -43,9 +43,11 @@ PartitionTables<T> round_partition(const BandMatrix& matrix, const Elimination& 
                                    const Partition& partition) {
     // A coupling this weak changes no solution by more than a thousandth of its rounding.
     const Extended negligible = std::ldexp(Extended(std::numeric_limits<T>::epsilon()), -10);
+    const int levels = levels_of(partition.group), useful = elimination.useful_levels(negligible);
     return {partition,
             matrix.size(),
-            elimination.useful_levels(negligible),
+            std::min(useful, levels),
+            std::max(useful - levels, 0),
             matrix.boundary() == Boundary::periodic,
             rounded<T>(elimination.rows()),
             rounded<T>(elimination.separators())};
@@ -125,7 +127,7 @@ template <class T> SolveTables<T> choose_path(const BandMatrix& matrix, const st
             return result;
         }
     }
-    if (const auto elimination = eliminate({matrix.size(), 1})) {
+    if (const auto elimination = eliminate({matrix.size(), 1, 1})) {
         DirectTables<T> tables = round_direct<T>(matrix, *elimination);
         const double error = probe.backward_error([&](T* x) { solve_direct(tables.view(), width, periodic, x); });
         if (error <= error_limit) {

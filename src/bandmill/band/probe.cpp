@@ -104,54 +104,86 @@ template <class T> void solve_pivoted(const PivotedView<T>& view, int reach, T* 
 
 namespace {
 
+template <class T, int W> struct Edge {
+    T value[W] = {};
+};
+
+// The ends of groups, as solve_ends wants them.
+template <class T, int W> struct HostEnds {
+    const PartitionView<T>& view;
+    std::vector<Edge<T, W>>& edge; // of all separators
+    const std::vector<Edge<T, W>>& spill;
+    int worker = 0, workers = 1;
+
+    void load(int c, T (&value)[W]) const { std::copy_n(edge[view.end_of(c)].value, W, value); }
+    void load_spill(int c, T (&value)[W]) const { std::copy_n(spill[c * view.group].value, W, value); }
+    void keep(int c, const T (&value)[W]) { std::copy_n(value, W, edge[view.end_of(c)].value); }
+    void store(int c, const T (&value)[W]) { keep(c, value); }
+    const T* table(int c) const { return view.separators + view.end_of(c) * SeparatorLayout<W>::entries; }
+    void wait() const {}
+};
+
 template <class T, int W, int K> void run_segments(const PartitionView<T>& view, T* x) {
     using Layout = SeparatorLayout<W>;
-    struct Edge {
-        T value[W] = {};
-    };
-    const int count = view.segments, root = count - 1;
+    const int count = view.segments, group = view.group, root = count - 1;
     std::vector<Segment<T, W, K>> segments(count);
-    std::vector<Edge> spill(count), edge(count);
-    auto table = [&](int p) { return view.separators + p * Layout::entries; };
-    auto level_of = [&](int p) { return p == root ? view.levels : std::min(separator_level(p), view.levels); };
+    std::vector<Edge<T, W>> spill(count), edge(count), from_right(count);
+    auto block = [&](int p, int part) { return view.separators + p * Layout::entries + part; };
+    auto is_end = [&](int p) { return p % group == group - 1; };
+    auto level_of = [&](int p) { return std::min(separator_level(p % group), view.levels); };
 
     for (int p = 0; p < count; ++p) {
-        const std::int64_t begin = segment_start(p, count, view.n), end = segment_start(p + 1, count, view.n);
+        const std::int64_t begin = segment_start<std::int64_t>(p, count, view.n),
+                           end = segment_start<std::int64_t>(p + 1, count, view.n);
         segments[p].table = view.rows + static_cast<std::int64_t>(p) * SegmentLayout<W>::columns * K;
         for (int j = 0; j < K; ++j) segments[p].g[j] = end - K + j >= begin ? x[end - K + j] : T(0);
         segments[p].sweep_down(spill[p].value);
+        for (int w = 0; w < W; ++w) edge[p].value[w] = segments[p].g[K - W + w];
     }
     for (int p = 0; p < count; ++p)
-        for (int w = 0; w < W; ++w) {
-            edge[p].value[w] = segments[p].g[K - W + w];
-            if (p < root || view.periodic) edge[p].value[w] += spill[p < root ? p + 1 : 0].value[w];
-        }
-    for (int level = 0; level <= view.levels; ++level) {
+        if (!is_end(p)) from_right[p] = spill[p + 1];
+    auto close = [&](int p) {
+        for (int w = 0; w < W; ++w) edge[p].value[w] += from_right[p].value[w];
+        solve_lower<W>(block(p, 0), edge[p].value);
+    };
+    for (int level = 0; level < view.levels; ++level) {
         for (int p = 0; p < count; ++p)
-            if (level_of(p) == level) solve_lower<W>(table(p), edge[p].value);
-        for (int p = 0; p < count && level < view.levels; ++p) {
-            if (level_of(p) <= level) continue;
-            const int left = sender_from_left(p, level, count),
-                      right = sender_from_right(p, level, count, view.periodic);
-            if (left >= 0) add_product<W>(edge[p].value, table(left) + Layout::to_right, edge[left].value);
-            if (right >= 0) add_product<W>(edge[p].value, table(right) + Layout::to_left, edge[right].value);
+            if (!is_end(p) && level_of(p) == level) close(p);
+        for (int p = 0; p < count; ++p) {
+            const int q = p % group, first = p - q;
+            if (q == 0 && (1 << level) < group) { // what the group spills to the left
+                const int sender = first + (1 << level) - 1;
+                add_product<W>(spill[p].value, block(sender, Layout::to_left), edge[sender].value);
+            }
+            if (!is_end(p) && level_of(p) <= level) continue;
+            const int left = sender_from_left(q, level, group), right = sender_from_right(q, level, group);
+            if (left >= 0)
+                add_product<W>(edge[p].value, block(first + left, Layout::to_right), edge[first + left].value);
+            if (right >= 0)
+                add_product<W>(from_right[p].value, block(first + right, Layout::to_left), edge[first + right].value);
         }
     }
+    HostEnds<T, W> ends{view, edge, spill};
+    solve_ends<W, T>(view, ends);
     for (int level = view.levels; level >= 0; --level)
         for (int p = 0; p < count; ++p) {
-            if (level_of(p) != level) continue;
-            if (level < view.levels) {
-                const int left = left_neighbour(p, level, count, view.periodic),
-                          right = right_neighbour(p, level, count);
-                if (left >= 0) add_product<W>(edge[p].value, table(p) + Layout::from_left, edge[left].value);
-                add_product<W>(edge[p].value, table(p) + Layout::from_right, edge[right].value);
+            if (is_end(p) || level_of(p) != level) continue;
+            const int q = p % group, first = p - q;
+            if (level == view.levels) {
+                close(p);
+            } else {
+                const int left = first + left_neighbour(q, level), right = first + right_neighbour(q, level, group);
+                if (left >= 0 || view.periodic)
+                    add_product<W>(edge[p].value, block(p, Layout::from_left), edge[left >= 0 ? left : root].value);
+                add_product<W>(edge[p].value, block(p, Layout::from_right), edge[right].value);
             }
-            solve_upper<W>(table(p), edge[p].value);
+            solve_upper<W>(block(p, 0), edge[p].value);
         }
     for (int p = 0; p < count; ++p) {
-        const std::int64_t begin = segment_start(p, count, view.n), end = segment_start(p + 1, count, view.n);
+        const std::int64_t begin = segment_start<std::int64_t>(p, count, view.n),
+                           end = segment_start<std::int64_t>(p + 1, count, view.n);
         for (int w = 0; w < W; ++w) segments[p].g[K - W + w] = edge[p].value[w];
-        const Edge left = p > 0 ? edge[p - 1] : view.periodic ? edge[root] : Edge{};
+        const Edge<T, W> left = p > 0 ? edge[p - 1] : view.periodic ? edge[root] : Edge<T, W>{};
         segments[p].sweep_up(left.value);
         for (int j = 0; j < K; ++j)
             if (end - K + j >= begin) x[end - K + j] = segments[p].g[j];
@@ -159,11 +191,7 @@ template <class T, int W, int K> void run_segments(const PartitionView<T>& view,
 }
 
 template <class T, int W> void run_slots(const PartitionTables<T>& tables, T* x) {
-    switch (tables.partition.slots) {
-    case 8: return run_segments<T, W, 8>(tables.view(), x);
-    case 16: return run_segments<T, W, 16>(tables.view(), x);
-    default: return run_segments<T, W, 32>(tables.view(), x);
-    }
+    tables.partition.slots == 16 ? run_segments<T, W, 16>(tables.view(), x) : run_segments<T, W, 32>(tables.view(), x);
 }
 
 } // namespace

@@ -14,11 +14,13 @@ namespace bandmill::detail {
 template <class T> struct PartitionTables {
     Partition partition;
     std::int64_t n;
-    int levels;
+    int levels, end_levels;
     bool periodic;
     std::vector<T> rows, separators;
 
-    PartitionView<T> view() const { return {n, partition.segments, levels, periodic, rows.data(), separators.data()}; }
+    PartitionView<T> view() const {
+        return {n, partition.segments, partition.group, levels, end_levels, periodic, rows.data(), separators.data()};
+    }
     std::size_t bytes() const { return (rows.size() + separators.size()) * sizeof(T); }
 };
 

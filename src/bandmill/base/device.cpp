@@ -7,6 +7,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 namespace bandmill {
 
 void check_cuda(int code, const char* doing) {
@@ -110,6 +112,37 @@ void load_kernel(Device device, const void* kernel) {
     DeviceScope scope(device);
     cudaFuncAttributes attributes;
     check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
+Workspace::Workspace(Device device) : device_(device) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device.index;
+    cudaMemPool_t pool = nullptr;
+    check_cuda(cudaMemPoolCreate(&pool, &properties), "creating a pool of workspace");
+    std::uint64_t keep = UINT64_MAX;
+    (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    pool_ = pool;
+}
+
+Workspace::~Workspace() { (void)cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool_)); }
+
+void* Workspace::take(std::size_t bytes, Stream stream) const {
+    void* memory = nullptr;
+    const cudaError_t code =
+        cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(pool_), stream.handle());
+    if (code == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        throw DeviceError("cannot allocate " + std::to_string(bytes) + " bytes of workspace on GPU " +
+                          std::to_string(device_.index) + " (its memory is full): solve a smaller batch at a time");
+    }
+    check_cuda(code, "allocating workspace");
+    return memory;
+}
+
+void Workspace::give_back(void* memory, Stream stream) const {
+    check_cuda(cudaFreeAsync(memory, stream.handle()), "giving workspace back");
 }
 
 void* allocate(Cuda, Device device, std::size_t bytes) {

@@ -4,6 +4,7 @@
 #include "bandmill/base/error.hpp"
 #include "bandmill/base/space.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace bandmill {
@@ -29,6 +30,23 @@ class DeviceScope {
 
   private:
     int previous_;
+};
+
+// Memory for the length of a solve, ordered by its stream: nothing waits, and several streams may solve at once. What
+// is given back stays here for the next time, until the Workspace goes.
+class Workspace {
+  public:
+    explicit Workspace(Device device);
+    ~Workspace();
+    Workspace(const Workspace&) = delete;
+    Workspace& operator=(const Workspace&) = delete;
+
+    void* take(std::size_t bytes, Stream stream) const;
+    void give_back(void* memory, Stream stream) const;
+
+  private:
+    Device device_;
+    void* pool_;
 };
 
 struct DeviceLimits {

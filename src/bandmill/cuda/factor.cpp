@@ -2,6 +2,7 @@
 
 #include "bandmill/cuda/factor_data.hpp"
 #include "bandmill/cuda/tuning.hpp"
+#include "bandmill/cuda/two_passes.hpp"
 
 #include <initializer_list>
 
@@ -28,7 +29,8 @@ template <class T> class Upload {
 
 template <class T> Factor<T, Cuda> factor(const BandMatrix& matrix, Device device) {
     const DeviceLimits limits = device_limits(device); // also checks that the device exists
-    const detail::SolveTables<T> tables = detail::prepare<T>(matrix, cuda::choose_partition(matrix.size()));
+    const detail::SolveTables<T> tables =
+        detail::prepare<T>(matrix, cuda::choose_partition(matrix.size(), matrix.half_bandwidth()));
     auto data = std::make_shared<detail::FactorData<T, Cuda>>();
     data->device = device;
     data->limits = limits;
@@ -40,11 +42,15 @@ template <class T> Factor<T, Cuda> factor(const BandMatrix& matrix, Device devic
     auto part = [&](int which) { return data->values.data() + upload.start(which); };
     if (tables.partitioned) {
         send({&tables.partitioned->rows, &tables.partitioned->separators});
-        data->slots = static_cast<int>(tables.partitioned->partition.slots);
+        data->partition = tables.partitioned->partition;
         data->partitioned = tables.partitioned->view();
         data->partitioned.rows = part(0);
         data->partitioned.separators = part(1);
-        data->staged = cuda::plan_staged<T>(device, matrix.half_bandwidth(), data->slots, data->partitioned.segments);
+        for (const bool contiguous : {false, true})
+            data->staged[contiguous] =
+                cuda::plan_staged<T>(device, matrix.half_bandwidth(), data->partition, contiguous);
+        data->two_passes = data->partition.segments > cuda::most_segments_in_block;
+        if (data->two_passes) data->workspace = std::make_unique<Workspace>(device);
     } else if (tables.direct) {
         send({&tables.direct->forward, &tables.direct->backward, &tables.direct->corner});
         data->direct = {matrix.size(), part(0), part(1), part(2)};
@@ -54,9 +60,11 @@ template <class T> Factor<T, Cuda> factor(const BandMatrix& matrix, Device devic
         data->reach = tables.pivoted->reach;
         data->pivoted = {matrix.size(), tables.pivoted->folded, part(0), part(1), data->exchanges.data()};
     }
+    const int slots = static_cast<int>(data->partition.slots);
     data->kernel = cuda::kernel_for<T>(tables.report.path, matrix.half_bandwidth(),
-                                       matrix.boundary() == Boundary::periodic, data->slots, data->reach);
+                                       matrix.boundary() == Boundary::periodic, slots, data->reach);
     load_kernel(device, data->kernel);
+    if (data->two_passes) cuda::load_two_passes<T>(device, matrix.half_bandwidth());
     FactorReport report = tables.report;
     report.bytes = data->values.size() * sizeof(T) + data->exchanges.size();
     return {matrix, report, std::move(data)};

@@ -6,6 +6,8 @@
 #include "bandmill/base/device.hpp"
 #include "bandmill/cuda/staged.hpp"
 
+#include <memory>
+
 namespace bandmill::cuda {
 
 // The kernel for a factor: `slots` of its partition, or `reach` of its row exchanges, as the path has it.
@@ -19,9 +21,11 @@ template <class T> struct FactorData<T, Cuda> {
     Device device;
     DeviceLimits limits;
     const void* kernel = nullptr; // that solves with these tables
-    int slots = 0;                // of the partition
-    cuda::StagedPlan staged;
-    int reach = 0; // of the pivoted factor
+    Partition partition;
+    cuda::StagedPlan staged[2];           // interleaved, contiguous
+    bool two_passes = false;              // where the staged kernel does not apply
+    std::unique_ptr<Workspace> workspace; // for two passes
+    int reach = 0;                        // of the pivoted factor
     PartitionView<T> partitioned{};
     DirectView<T> direct{};
     PivotedView<T> pivoted{};

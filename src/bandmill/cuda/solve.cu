@@ -1,10 +1,11 @@
-// The CUDA solve: partitioned kernels for what fits on chip (the staged one for large interleaved batches, the plain
-// one for any layout), sequential kernels for the rest.
+// The CUDA solve: partitioned kernels (the staged one for the usual layouts, the plain one for any, two passes for
+// systems that do not fit on chip), sequential kernels for matrices that cannot be partitioned.
 #include "bandmill/band/solve.hpp"
 
 #include "bandmill/cuda/factor_data.hpp"
 #include "bandmill/cuda/segments.cuh"
 #include "bandmill/cuda/tuning.hpp"
+#include "bandmill/cuda/two_passes.hpp"
 
 #include <cuda_runtime.h>
 
@@ -15,18 +16,27 @@ using namespace detail;
 using cuda::Exchange;
 using cuda::system_offset;
 
-// One thread per segment; a block holds `lanes` systems, lanes being neighbours in the batch.
+// One thread per segment; a block holds `lanes` systems, lanes being neighbours in the batch. Any layout.
 template <class T, int W, int K>
 __global__ void __launch_bounds__(cuda::block_threads, 1)
     solve_partitioned(PartitionView<T> view, const T* b, FieldShape b_shape, T* x, FieldShape x_shape, int lanes) {
-    __shared__ T spill_room[cuda::block_threads * W], edge_room[cuda::block_threads * W];
+    __shared__ T spill_room[cuda::block_threads * W], edge_room[2 * cuda::block_threads * W];
     const int lane = static_cast<int>(threadIdx.x) % lanes, p = static_cast<int>(threadIdx.x) / lanes;
+    const int c = p / view.group;
     const Exchange<T, W> spills{spill_room, lanes, lane}, edges{edge_room, lanes, lane};
-    const std::int64_t begin = segment_start(p, view.segments, view.n);
-    const std::int64_t end = segment_start(p + 1, view.segments, view.n);
+    cuda::GroupThread<T, W, K, T> part{view,
+                                       view.separators + c * view.group * SeparatorLayout<W>::entries,
+                                       {spill_room + c * view.group * W * lanes, lanes, lane},
+                                       {edge_room + c * (view.group + 1) * W * lanes, lanes, lane},
+                                       p % view.group,
+                                       {},
+                                       {}};
+    Segment<T, W, K>& segment = part.segment;
+    const std::int64_t begin = segment_start<std::int64_t>(p, view.segments, view.n);
+    const std::int64_t end = segment_start<std::int64_t>(p + 1, view.segments, view.n);
     const int unused = K - static_cast<int>(end - begin);
-    Segment<T, W, K> segment;
     segment.table = view.rows + static_cast<std::int64_t>(p) * SegmentLayout<W>::columns * K;
+    if (p == 0) part.edges.put(0, part.edge); // zero, unless there is an end to the left
 
     const std::int64_t stride = std::int64_t(gridDim.x) * lanes;
     for (std::int64_t first = std::int64_t(blockIdx.x) * lanes; first < x_shape.batch; first += stride) {
@@ -39,7 +49,12 @@ __global__ void __launch_bounds__(cuda::block_threads, 1)
             from += b_shape.row_stride;
         }
 
-        cuda::solve_segment(view, view.separators, spills, edges, p, segment);
+        part.eliminate();
+        if (part.is_end()) part.edges.put(view.group, part.edge);
+        __syncthreads();
+        cuda::BlockEnds<T, T, W> ends{view, spills, edges, p, view.segments};
+        solve_ends<W, T>(view, ends);
+        part.substitute();
         if (!here) continue;
         T* to = x + system_offset(x_shape, system) + (end - K) * x_shape.row_stride;
 #pragma unroll
@@ -88,11 +103,11 @@ __global__ void solve_pivoted(PivotedView<T> view, const T* b, FieldShape b_shap
 template <class T> const void* partitioned_kernel(int half_bandwidth, int slots) {
     const bool narrow = half_bandwidth == 1;
     auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-    switch (slots) {
-    case 8: return narrow ? address(solve_partitioned<T, 1, 8>) : address(solve_partitioned<T, 2, 8>);
-    case 16: return narrow ? address(solve_partitioned<T, 1, 16>) : address(solve_partitioned<T, 2, 16>);
-    default: return narrow ? address(solve_partitioned<T, 1, 32>) : address(solve_partitioned<T, 2, 32>);
-    }
+    if (slots == cuda::most_slots)
+        return narrow ? address(solve_partitioned<T, 1, cuda::most_slots>)
+                      : address(solve_partitioned<T, 2, cuda::most_slots>);
+    return narrow ? address(solve_partitioned<T, 1, cuda::few_slots>)
+                  : address(solve_partitioned<T, 2, cuda::few_slots>);
 }
 
 template <class T> const void* sequential_kernel(int half_bandwidth, bool periodic) {
@@ -147,10 +162,15 @@ void solve(const Factor<T, Cuda>& factor, std::type_identity_t<FieldView<const T
     const int threads = batch >= std::int64_t(multiprocessors) * 512 ? 128 : 32;
     switch (factor.report().path) {
     case SolvePath::partitioned: {
-        if (cuda::solve_staged(data.staged, factor.half_bandwidth(), data.slots, data.partitioned, b.data(), b.shape(),
-                               x.data(), x.shape(), stream))
-            return;
-        const int segments = data.partitioned.segments, lanes = cuda::choose_lanes(segments, batch, multiprocessors);
+        for (const bool contiguous : {false, true})
+            if (cuda::solve_staged(data.staged[contiguous], factor.half_bandwidth(), data.partition, contiguous,
+                                   data.partitioned, b.data(), b.shape(), x.data(), x.shape(), stream))
+                return;
+        if (data.two_passes)
+            return cuda::solve_two_passes(*data.workspace, factor.half_bandwidth(), data.partition, data.partitioned,
+                                          b.data(), b.shape(), x.data(), x.shape(), multiprocessors, stream);
+        const int segments = data.partition.segments;
+        const int lanes = cuda::choose_lanes(segments, 1, 1, batch, multiprocessors, 1);
         return launch(data.kernel, (batch + lanes - 1) / lanes, segments * lanes, stream, data.partitioned, b.data(),
                       b.shape(), x.data(), x.shape(), lanes);
     }

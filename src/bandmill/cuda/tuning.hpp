@@ -5,26 +5,44 @@
 #include "bandmill/band/partition.hpp"
 
 #include <cstdint>
-#include <optional>
 
 namespace bandmill::cuda {
 
 // Threads per block of the partitioned kernels: 128 registers each, so that 32 rows in f64 (64 registers) fit.
 inline constexpr int block_threads = 512;
 
-// The largest system that is held on chip: 128 segments of 32 rows, 4 systems per block.
-inline constexpr std::int64_t largest_on_chip = 4096;
+// Blocks per cluster. Beyond 8 a kernel has to ask for it.
+inline constexpr int largest_cluster = 16;
+// The largest system that one block can hold, for layouts that the staged kernel cannot fetch: 4 systems at once.
+inline constexpr int most_segments_in_block = 128;
 
-// Rows per thread. Long segments need fewer exchanges (n = 256, W = 2, 524,288 systems: 32 rows and two blocks per
-// multiprocessor 0.86, 16 rows and one block 0.78), short ones give small systems enough threads (n = 64, 1,048,576
-// systems: 16 rows 0.87). It decides the rounding, so it must not depend on the batch.
-inline std::optional<detail::Partition> choose_partition(std::int64_t n) {
-    if (n > largest_on_chip) return std::nullopt;
-    const std::int64_t slots = n <= 32 ? 8 : n <= 128 ? 16 : 32;
-    return detail::Partition{slots, static_cast<int>((n + slots - 1) / slots)};
+// Rows per thread, and how a system is spread over the blocks of a cluster. It decides the rounding, so it must not
+// depend on the batch. Measured with 65,536 systems, W = 1 / W = 2:
+//   n = 128: 16 rows of two systems per thread 0.82 / 0.79, of one 0.78 / 0.72;  n = 64: 0.78 against 0.72 (8 rows
+//   0.67) n = 512: 32 rows of one system per thread 0.82 / 0.80, 16 rows of two 0.80 / 0.73 n = 1024: 512 rows per
+//   block 0.85 / 0.76, 256 rows, two blocks on a multiprocessor, 0.82 / 0.75 n = 4096: 512 rows 0.84 / 0.69, 256 rows
+//   0.74 / 0.65
+inline constexpr int few_slots = 16, most_slots = 32;
+inline detail::Partition choose_partition(std::int64_t n, int half_bandwidth) {
+    auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    const std::int64_t slots = n <= 128 ? few_slots : most_slots;
+    // Above 8192 rows the tables of W = 2 do not fit beside the rows, above 16,384 nothing fits: two passes, for which
+    // two small blocks on a multiprocessor are best.
+    const std::int64_t rows_per_block = n <= 512 * largest_cluster                           ? 512
+                                        : n <= 1024 * largest_cluster && half_bandwidth == 1 ? 1024
+                                                                                             : 256;
+    const std::int64_t groups = up(n, rows_per_block);
+    const std::int64_t group = up(n, groups * slots);
+    return {slots, static_cast<int>(groups * group), static_cast<int>(group)};
 }
+// Slots at the front of a segment that this may leave unused.
+constexpr int most_unused(int slots) { return slots == most_slots ? 8 : slots; }
 
-// Systems per block, a power of two: rows of 32 systems (256 bytes) are what memory likes best (n = 512: 32 wide 0.85,
+// The staged kernel: bytes of one row that a thread holds, of neighbouring systems. Either way its rows take 64
+// registers.
+constexpr int row_bytes(int slots) { return slots == most_slots ? 8 : 16; }
+
+// Threads side by side in a row, a power of two: rows of 256 bytes are what memory likes best (n = 512: 32 wide 0.85,
 // 16 wide 0.79), more only fill a block.
 inline int widest_lanes(int segments) {
     int lanes = 1;
@@ -32,12 +50,18 @@ inline int widest_lanes(int segments) {
     return lanes;
 }
 
-// The plain kernel: narrow enough to give every multiprocessor two blocks. This shapes the launch only.
-inline int choose_lanes(int segments, std::int64_t batch, int multiprocessors) {
+// Narrower for small batches, to give half the multiprocessors a block, but not below a warp (4096 systems, n = 256: 32
+// wide 8.4 us, 16 wide 8.7, 8 wide 10.2). `segments` are those of a block, `blocks` those of a system, `systems` what a
+// thread holds. This shapes the launch only.
+inline int choose_lanes(int segments, int blocks, int systems, std::int64_t batch, int multiprocessors, int narrowest) {
     int lanes = widest_lanes(segments);
-    while (lanes > 1 && lanes / 2 * segments >= 32 && (batch + lanes - 1) / lanes < 2 * multiprocessors) lanes /= 2;
+    auto launched = [&] { return (batch + lanes * systems - 1) / (lanes * systems) * blocks; };
+    while (lanes / 2 >= narrowest && lanes / 2 * segments >= 32 && 2 * launched() < multiprocessors) lanes /= 2;
     return lanes;
 }
+
+// Two passes: tiles of systems per block, for each of which the group's tables are loaded once.
+inline constexpr int tiles_per_block = 16;
 
 // The sequential kernels: rows a thread loads at once. Few systems mean few warps, so each must keep much on its way.
 inline constexpr int rows_ahead = 32;
