@@ -17,23 +17,32 @@ inline constexpr int largest_cluster = 16;
 inline constexpr int most_segments_in_block = 128;
 
 // Rows per thread, and how a system is spread over the blocks of a cluster. It decides the rounding, so it must not
-// depend on the batch. Measured with 65,536 systems, W = 1 / W = 2:
-//   n = 128: 16 rows of two systems per thread 0.82 / 0.79, of one 0.78 / 0.72;  n = 64: 0.78 against 0.72 (8 rows
-//   0.67) n = 512: 32 rows of one system per thread 0.82 / 0.80, 16 rows of two 0.80 / 0.73 n = 1024: 512 rows per
-//   block 0.85 / 0.76, 256 rows, two blocks on a multiprocessor, 0.82 / 0.75 n = 4096: 512 rows 0.84 / 0.69, 256 rows
-//   0.74 / 0.65
+// depend on the batch. Measured with 65,536 systems, f64, W = 1 / W = 2:
+//   n = 64:   16 rows of two systems per thread 0.78 / 0.78, 8 rows of two 0.67 / 0.66, 16 rows of one 0.71 / 0.71
+//   n = 128:  16 rows of two systems per thread 0.82 / 0.79, of one 0.78 / 0.72
+//   n = 256:  32 rows of one system per thread, 128 rows per block 0.85 / 0.80, 256 0.83 / 0.78; 16 rows of two 0.82 /
+//   0.77 n = 512:  128 rows per block 0.85 / 0.81 (1,048,576 systems: 0.89 / 0.86), 256 0.86 / 0.81 (0.92 / 0.90), 512
+//   0.82 / 0.80 n = 1024: 256 rows per block 0.86 / 0.82 (0.90 / 0.87), 512 0.86 / 0.84 (0.92 / 0.91) n = 4096: 256
+//   rows per block 0.85 / 0.70, 512 0.86 / 0.77
 inline constexpr int few_slots = 16, most_slots = 32;
 inline detail::Partition choose_partition(std::int64_t n, int half_bandwidth) {
     auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    const std::int64_t slots = n <= 128 ? few_slots : most_slots;
+    auto cut = [&](std::int64_t slots, std::int64_t rows_per_block) {
+        const std::int64_t groups = up(n, rows_per_block), group = up(n, groups * slots);
+        return detail::Partition{slots, static_cast<int>(groups * group), static_cast<int>(group)};
+    };
+    if (n <= 128) return cut(few_slots, 128);
+    if (n <= 192) return cut(most_slots, 192);
+    if (n <= 256) return cut(most_slots, 128);
+    if (n <= 512) return cut(most_slots, 256);
+    if (n <= 512 * largest_cluster) {
+        const detail::Partition large = cut(most_slots, 512);
+        // Two smaller blocks fill a multiprocessor better than one of which many threads are missing.
+        return large.group >= 14 || n > 256 * largest_cluster ? large : cut(most_slots, 256);
+    }
     // Above 8192 rows the tables of W = 2 do not fit beside the rows, above 16,384 nothing fits: two passes, for which
     // two small blocks on a multiprocessor are best.
-    const std::int64_t rows_per_block = n <= 512 * largest_cluster                           ? 512
-                                        : n <= 1024 * largest_cluster && half_bandwidth == 1 ? 1024
-                                                                                             : 256;
-    const std::int64_t groups = up(n, rows_per_block);
-    const std::int64_t group = up(n, groups * slots);
-    return {slots, static_cast<int>(groups * group), static_cast<int>(group)};
+    return cut(most_slots, n <= 1024 * largest_cluster && half_bandwidth == 1 ? 1024 : 256);
 }
 // Slots at the front of a segment that this may leave unused.
 constexpr int most_unused(int slots) { return slots == most_slots ? 8 : slots; }
