@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "environment.hpp"
 #include "output_file.hpp"
+#include "rival_names.hpp"
 #include "solve_report.hpp"
 #include "solve_runner.hpp"
 
@@ -20,8 +21,9 @@ namespace {
 struct Options {
     std::string backend = "auto", gpu, threads;
     std::string n, batch, half_bandwidth, boundary, layout, precision, matrix;
-    std::string sigma, repetitions, max_bytes, json;
-    bool in_place = false, out_of_place = false, force_overwrite = false, quiet = false;
+    std::string sigma, repetitions, max_bytes, json, rivals = "all";
+    bool in_place = false, out_of_place = false, memory = false, no_memory = false;
+    bool list = false, force_overwrite = false, quiet = false;
 };
 
 Backend choose_backend(const Options& options) {
@@ -49,6 +51,20 @@ void require_gpu(bandmill::Device device) {
                      : fmt::format("there is no GPU {} ({} were found): see bandmill info", device.index, gpus.size()));
 }
 
+std::vector<std::string> read_rivals(const Options& options, Backend backend) {
+    std::vector<std::string> known;
+    for (const RivalName& rival : rival_names(backend)) known.emplace_back(rival.name);
+    if (options.rivals == "all") return known;
+    if (options.rivals == "none") return {};
+    const std::vector<std::string> chosen = split_list("--rivals", options.rivals);
+    for (const std::string& name : chosen)
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            known.insert(known.begin(), {"all", "none"});
+            refuse_word("--rivals", name, known);
+        }
+    return chosen;
+}
+
 RunOptions read_run_options(const Options& options) {
     RunOptions run{};
     run.backend = choose_backend(options);
@@ -64,6 +80,8 @@ RunOptions read_run_options(const Options& options) {
         run.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
     run.max_bytes =
         options.max_bytes.empty() ? SIZE_MAX : static_cast<std::size_t>(parse_size("--max-bytes", options.max_bytes));
+    if (options.memory && options.no_memory) throw UsageError("--memory and --no-memory exclude each other");
+    run.rivals = read_rivals(options, run.backend);
     return run;
 }
 
@@ -137,16 +155,36 @@ int run_cases(SolveRunner& runner, const std::vector<SolveCase>& cases, SolveBen
             print_now(table_line(*skipped), quiet);
         } else {
             bench.records.push_back(std::get<Record>(std::move(outcome)));
-            print_now(table_line(bench.records.back()), quiet);
+            print_now(table_lines(bench.records.back()), quiet);
         }
     }
     bench.ceilings = runner.ceilings();
     return failed;
 }
 
+void print_list(const RunOptions& run, const std::vector<SolveCase>& cases) {
+    for (const SolveCase& what : cases) fmt::print("{}\n", describe(what));
+    fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(run.backend, backend_words),
+               run.rivals.empty() ? "without rivals" : "with these rivals:");
+    for (const auto& [name, what] : rival_names(run.backend))
+        if (std::find(run.rivals.begin(), run.rivals.end(), name) != run.rivals.end())
+            fmt::print("  {:<28}{}\n", name, what);
+}
+
+void refuse_wrong(const std::vector<Record>& records) {
+    const auto wrong =
+        std::count_if(records.begin(), records.end(), [](const Record& record) { return is_wrong(record.ours); });
+    if (wrong > 0)
+        throw std::runtime_error(fmt::format("{} of {} results are wrong (backward error over {} epsilons): "
+                                             "their times mean nothing",
+                                             wrong, records.size(), wrong_beyond));
+}
+
 void run_bench(const Options& options) {
     const RunOptions run = read_run_options(options);
-    const auto cases = make_cases(read_lists(options), run.backend);
+    const CaseLists lists = read_lists(options);
+    const auto cases = make_cases(lists, run.backend);
+    if (options.list) return print_list(run, cases);
     std::optional<OutputFile> file;
     if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
     if (run.backend == Backend::cuda) require_gpu(run.device);
@@ -154,25 +192,24 @@ void run_bench(const Options& options) {
     const auto runner = make_runner(run);
     SolveBench bench = begin_bench(*runner, run, cases, options.quiet);
     const int failed = run_cases(*runner, cases, bench, options.quiet);
+    if (options.memory || (lists.all_empty() && !options.no_memory)) {
+        bench.memory = runner->survey_memory();
+        print_now(memory_table(*bench.memory), options.quiet);
+    }
     if (file) {
         file->write(to_json(bench));
         print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
     }
     if (failed > 0) throw std::runtime_error(fmt::format("{} of {} cases failed", failed, cases.size()));
     if (bench.records.empty()) throw std::runtime_error("nothing was measured: every case was skipped");
-    const auto wrong = std::count_if(bench.records.begin(), bench.records.end(), [](const Record& record) {
-        return !(record.results.front().backward_error <= wrong_beyond);
-    });
-    if (wrong > 0)
-        throw std::runtime_error(fmt::format("{} of {} results are wrong (backward error over {} epsilons): "
-                                             "their times mean nothing",
-                                             wrong, bench.records.size(), wrong_beyond));
+    refuse_wrong(bench.records);
 }
 
 } // namespace
 
 void add_bench_solve(CLI::App& bench) {
-    CLI::App* command = bench.add_subcommand("solve", "Time the solver against a copy of the same memory");
+    CLI::App* command =
+        bench.add_subcommand("solve", "Time the solver against a copy of the same memory, and against rivals");
     const auto options = std::make_shared<Options>();
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         // CLI11 would take the next flag for a value that was forgotten.
@@ -194,21 +231,29 @@ void add_bench_solve(CLI::App& bench) {
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
     text("--matrix", options->matrix, "LIST", "general, toeplitz [general]")->group("Cases");
     text("--sigma", options->sigma, "S", "Stiffness: A = I + S * differences (default: W=1 1, W=2 1e6)");
-    text("--repetitions", options->repetitions, "N", "Timed solves per case (default: about 0.2 s of them)");
+    text("--rivals", options->rivals, "NAMES",
+         "Compare with all, none, or some of those that --list shows (default all)");
+    text("--repetitions", options->repetitions, "N", "Timings per case (default: 0.1 to 0.2 s of them)");
     text("--max-bytes", options->max_bytes, "SIZE", "Skip cases whose arrays need more (default: what is free)");
     command->add_flag("--in-place", options->in_place, "x overwrites b, refreshed between solves (default on the CPU)");
     command->add_flag("--out-of-place", options->out_of_place, "b is kept, x is another array (default on a GPU)");
+    command->add_flag("--memory", options->memory, "Also compare memory (default without any list of cases)");
+    command->add_flag("--no-memory", options->no_memory, "Do not compare memory");
+    command->add_flag("--list", options->list, "Only show the cases and the rivals");
     text("--json", options->json, "FILE", "Also write the results, with device, date, commit and ceilings");
     command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
     command->add_flag("--quiet", options->quiet, "Print nothing but errors");
     command->footer(
         "Sizes: 65536 or 2^16. A LIST has commas: --n 64,256,2^10. If any list is given, all combinations are run,\n"
         "the others taking what stands in [brackets]; without one, a standard set for the backend is run\n"
-        "(about a minute on two cores, under two on an H200).\n"
+        "(a minute and a half on two cores, up to two and a half on an H200).\n"
+        "Rivals run in the layout they are made for, in place; their matrices are factored beforehand where they can "
+        "be.\n"
         "Examples:\n"
         "  bandmill bench solve --json results.json\n"
         "  bandmill bench solve --backend cpu --threads 2 --n 256 --batch 2^16 --layout tiled,interleaved\n"
-        "Every result is checked (the table's error column); a wrong one ends the run with exit code 1.");
+        "  bandmill bench solve --backend cpu --n 512 --rivals gttrs,gbtrs --memory\n"
+        "Every result is checked (the table's error column); a wrong one of ours ends the run with exit code 1.");
     command->callback([options] { run_bench(*options); });
 }
 

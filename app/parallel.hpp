@@ -10,13 +10,14 @@
 
 namespace app {
 
-// work(begin, end) on each of `threads` threads; shares begin at multiples of 64 elements, so no cache line is shared.
-template <class Work> void parallel_ranges(int threads, std::int64_t size, Work&& work) {
-    const std::int64_t lines = (size + 63) / 64;
+// work(begin, end) on each of `threads` threads; shares begin at multiples of `grain` elements: with 64, no cache line
+// is shared.
+template <class Work> void parallel_ranges(int threads, std::int64_t size, Work&& work, std::int64_t grain = 64) {
+    const std::int64_t grains = (size + grain - 1) / grain;
     const auto share = [&](int thread) {
-        const std::int64_t begin = lines / threads * thread + std::min<std::int64_t>(lines % threads, thread);
-        const std::int64_t count = lines / threads + (thread < lines % threads ? 1 : 0);
-        work(std::min(size, begin * 64), std::min(size, (begin + count) * 64));
+        const std::int64_t begin = grains / threads * thread + std::min<std::int64_t>(grains % threads, thread);
+        const std::int64_t count = grains / threads + (thread < grains % threads ? 1 : 0);
+        work(std::min(size, begin * grain), std::min(size, (begin + count) * grain));
     };
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static, 1)

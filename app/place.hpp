@@ -2,6 +2,8 @@
 // Both places offer the same members, so the benchmark is written once.
 #pragma once
 
+#include "timing.hpp"
+
 #include "bandmill/band/factor.hpp"
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
@@ -16,18 +18,6 @@
 #include <vector>
 
 namespace app {
-
-struct Timing {
-    double median, min, max; // microseconds
-    int repetitions;
-};
-
-inline Timing summarize(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    const std::size_t half = times.size() / 2;
-    const double median = times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2;
-    return {median, times.front(), times.back(), static_cast<int>(times.size())};
-}
 
 // The fastest this machine can read and write an array, measured in the same run.
 struct Ceiling {

@@ -1,9 +1,9 @@
 // The CPU as a place to benchmark.
 #pragma once
 
+#include "contestant.hpp"
 #include "environment.hpp"
 #include "parallel.hpp"
-#include "place.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -38,6 +38,8 @@ template <> class Place<bandmill::Host> {
 
     std::string name() const { return cpu_model(); }
     int threads() const { return threads_; }
+    // As the solver does: for little work, waking threads would cost more than it saves.
+    int threads_for(std::int64_t elements) const { return elements < 16384 ? 1 : threads_; }
     std::size_t free_bytes() const { return available_memory(); }
     std::size_t cache() const { return cache_bytes(); }
     // In place, x is refilled from the block: no array for b.
@@ -70,15 +72,20 @@ template <> class Place<bandmill::Host> {
         return values;
     }
 
-    // Microseconds of each work(repetition); before(repetition) is not timed.
-    template <class Before, class Work>
-    std::vector<double> times_us(int repetitions, Before&& before, Work&& work) const {
+    // The clock costs nothing beside a solve, so each solve is timed by itself.
+    static constexpr int most_solves_per_timing = 1;
+    static constexpr double repetitions_us = 2e5; // time spent on repetitions, if that is enough of them
+
+    // Microseconds of groups of `group` solves. before(first, group) readies the solves from number `first` on; it is
+    // not timed.
+    template <class Before, class Solve>
+    std::vector<double> times_us(int repetitions, int group, Before&& before, Solve&& solve) const {
         using Clock = std::chrono::steady_clock;
         std::vector<double> times;
         for (int r = 0; r < repetitions; ++r) {
-            before(r);
+            before(r * group, group);
             const auto start = Clock::now();
-            work(r);
+            for (int k = 0; k < group; ++k) solve(r * group + k);
             times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
         }
         return times;
@@ -103,9 +110,8 @@ template <> class Place<bandmill::Host> {
     }
     void run_ceiling(int repetition) {
         auto& x = ceiling_arrays_[static_cast<std::size_t>(repetition) % ceiling_arrays_.size()];
-        const double a = 1 + 1e-9;                           // the values hardly change over the repetitions
-        const int threads = x.size() < 16384 ? 1 : threads_; // as the solver does: waking threads would cost more
-        parallel_ranges(threads, x.size(),
+        const double a = 1 + 1e-9; // the values hardly change over the repetitions
+        parallel_ranges(threads_for(x.size()), x.size(),
                         [&](std::int64_t begin, std::int64_t end) { detail::scale(x.data() + begin, end - begin, a); });
     }
     void end_ceiling() { ceiling_arrays_.clear(); }

@@ -17,38 +17,51 @@ void append_product(std::vector<SolveCase>& cases, const CaseLists& lists) {
                     for (const MatrixKind matrix : lists.matrix)
                         for (const int half_bandwidth : lists.half_bandwidth)
                             for (const Boundary boundary : lists.boundary)
-                                cases.push_back({half_bandwidth, boundary, matrix, n, batch, layout, precision});
+                                cases.push_back(
+                                    {half_bandwidth, boundary, matrix, n, batch, layout, precision, lists.rivals});
 }
 
-CaseLists block(std::vector<std::int64_t> n, std::int64_t batch, Layout layout, Precision precision = Precision::f64) {
-    return {std::move(n),         {batch}, {1, 2}, {Boundary::open, Boundary::periodic}, {layout}, {precision},
-            {MatrixKind::general}};
+CaseLists block(std::vector<std::int64_t> n, std::vector<std::int64_t> batch, Layout layout,
+                Precision precision = Precision::f64, RivalScope rivals = RivalScope::all) {
+    return {std::move(n), std::move(batch),      {1, 2}, {Boundary::open, Boundary::periodic}, {layout},
+            {precision},  {MatrixKind::general}, rivals};
+}
+
+CaseLists toeplitz(std::int64_t n, std::int64_t batch, Layout layout) {
+    return {{n}, {batch}, {1, 2}, {Boundary::periodic}, {layout}, {Precision::f64}, {MatrixKind::toeplitz}};
 }
 
 std::vector<SolveCase> standard_set(Backend backend) {
+    const std::int64_t million = 1048576;
+    const Layout wide = Layout::interleaved;
     const std::vector<CaseLists> cuda = {
-        block({64, 128, 256, 300, 512, 1000, 1024, 2048, 4096}, 65536, Layout::interleaved),
-        block({64, 256}, 1048576, Layout::interleaved),
-        block({16384, 100000}, 4096, Layout::interleaved),
-        block({256, 1024}, 65536, Layout::contiguous),
-        block({256, 1024}, 65536, Layout::interleaved, Precision::f32),
-        block({1024}, 64, Layout::interleaved),
-        block({256}, 4096, Layout::interleaved),
+        block({64, 128, 256, 300, 512, 1000, 1024, 2048, 4096}, {65536}, wide),
+        block({256}, {million}, wide, Precision::f64, RivalScope::paper),
+        block({64, 128, 300, 512, 1000, 1024}, {million}, wide, Precision::f64, RivalScope::none),
+        block({16384, 100000}, {4096}, wide),
+        block({256, 1024}, {65536}, Layout::contiguous),
+        block({256, 1024}, {65536}, wide, Precision::f32),
+        block({64, 256, 1024, 4096}, {64}, wide),
+        block({256}, {4096}, wide),
+        // with those above, a roofline over the batch
+        block({1024}, {256, 1024, 4096, 16384}, wide),
+        block({1024}, {262144}, wide, Precision::f64, RivalScope::none),
+        toeplitz(1024, 65536, wide),
     };
     const std::vector<CaseLists> cpu = {
         // 256 MiB: several times any cache
-        block({64}, 524288, Layout::tiled),
-        block({256}, 131072, Layout::tiled),
-        block({1024}, 32768, Layout::tiled),
-        block({64}, 524288, Layout::interleaved),
-        block({256}, 131072, Layout::interleaved),
-        block({1024}, 32768, Layout::interleaved),
-        block({256}, 131072, Layout::contiguous),
-        block({256}, 262144, Layout::tiled, Precision::f32),
+        block({64}, {524288}, Layout::tiled),
+        block({256}, {131072}, Layout::tiled),
+        block({1024}, {32768}, Layout::tiled),
+        block({64}, {524288}, Layout::interleaved),
+        block({256}, {131072}, Layout::interleaved),
+        block({1024}, {32768}, Layout::interleaved),
+        block({256}, {131072}, Layout::contiguous),
+        block({256}, {262144}, Layout::tiled, Precision::f32),
         // 512 KiB: half of the level-2 caches of two cores
-        block({64}, 1024, Layout::tiled),
-        block({256}, 256, Layout::tiled),
-        block({1024}, 64, Layout::tiled),
+        block({64}, {1024}, Layout::tiled),
+        block({256}, {256}, Layout::tiled),
+        block({1024}, {64}, Layout::tiled),
     };
     std::vector<SolveCase> cases;
     for (const CaseLists& lists : backend == Backend::cuda ? cuda : cpu) append_product(cases, lists);
@@ -92,6 +105,11 @@ std::vector<SolveCase> make_cases(const CaseLists& lists, Backend backend) {
     std::vector<SolveCase> cases;
     append_product(cases, full);
     return cases;
+}
+
+double flops(const SolveCase& what) {
+    const int sweeps = what.boundary == Boundary::open ? 4 : 8;
+    return (1 + sweeps * what.half_bandwidth) * static_cast<double>(what.n) * static_cast<double>(what.batch);
 }
 
 double default_sigma(int half_bandwidth) { return half_bandwidth == 1 ? 1.0 : 1e6; }

@@ -16,6 +16,9 @@ enum class Backend { automatic, cpu, cuda };
 enum class Layout { interleaved, contiguous, tiled };
 enum class Precision { f64, f32 };
 enum class MatrixKind { general, toeplitz };
+// Which rivals a case is compared with, of those that were asked for. The standard set spares the slow ones at the
+// largest batches.
+enum class RivalScope { all, paper, none };
 
 inline constexpr Word<Backend> backend_words[] = {
     {"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}};
@@ -37,6 +40,7 @@ struct SolveCase {
     std::int64_t n, batch;
     Layout layout;
     Precision precision;
+    RivalScope rivals = RivalScope::all;
 
     std::size_t element_bytes() const { return precision == Precision::f64 ? 8 : 4; }
     // Elements of one field, the padding of the last tile included; nullopt beyond 2^60.
@@ -51,18 +55,24 @@ struct CaseLists {
     std::vector<Layout> layout;
     std::vector<Precision> precision;
     std::vector<MatrixKind> matrix;
+    RivalScope rivals = RivalScope::all;
 
     bool all_empty() const;
 };
 
 // Every combination of the lists; a list that was not given takes a default. With no list at all: the standard set of
-// the backend, the one results in bench/results are made with (about 100 s on an H200, under 60 s on two cores).
+// the backend, the one results in bench/results are made with (under 150 s on an H200, under 90 s on two cores).
 std::vector<SolveCase> make_cases(const CaseLists& lists, Backend backend);
 
 // One implicit step of diffusion (W = 1) or hyperdiffusion (W = 2): I + sigma * (difference operator), with a
 // coefficient that varies by 20% along the rows in the general case.
 bandmill::BandMatrix make_matrix(const SolveCase& what, double sigma);
 double default_sigma(int half_bandwidth); // 1 (dt/dx^2) and 1e6 (dt/dx^4, as stiff as the paper's own problems)
+
+// The least arithmetic of one solve, in additions and multiplications: each row is scaled, and takes W multiply-adds
+// down and W up; a periodic system adds as many again for the last W rows and columns, which reach all others. So
+// 1 + 4W or 1 + 8W per unknown.
+double flops(const SolveCase& what);
 
 template <class Space, class T> bandmill::FieldView<T, Space> make_view(const SolveCase& what, T* data) {
     switch (what.layout) {

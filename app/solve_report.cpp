@@ -1,10 +1,9 @@
 #include "solve_report.hpp"
 
-#include "environment.hpp"
-#include "json.hpp"
-
 #include "bandmill/cpu/isa.hpp"
 #include "bandmill/version.hpp"
+
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@ namespace app {
 namespace {
 
 constexpr const char* case_columns = "{:>2} {:<8} {:<8} {:>7} {:>8} {:<11} {:<5}";
+constexpr const char* result_columns = " {:<26} {:>10} {:>6} {:>7} {:>6} {:>6} {:>7}\n";
 
 std::string case_text(const SolveCase& what) {
     return fmt::format(case_columns, what.half_bandwidth, word_of(what.boundary, boundary_words),
@@ -19,58 +19,25 @@ std::string case_text(const SolveCase& what) {
                        word_of(what.precision, precision_words));
 }
 
-void write_case(JsonWriter& json, const SolveCase& what, const std::string& backend) {
-    json.value("half_bandwidth", what.half_bandwidth)
-        .value("boundary", word_of(what.boundary, boundary_words))
-        .value("matrix", word_of(what.matrix, matrix_words))
-        .value("n", what.n)
-        .value("batch", what.batch)
-        .value("layout", word_of(what.layout, layout_words));
-    if (what.layout == Layout::tiled) json.value("tile", tile_width);
-    json.value("dtype", word_of(what.precision, precision_words)).value("backend", backend);
+// A preempted repetition can take a thousand times longer; more digits would only break the columns.
+std::string spread_text(const Timing& time) {
+    const double spread = 100 * (time.max - time.min) / time.median;
+    return spread < 1000 ? fmt::format("{:.1f}%", spread) : ">999%";
 }
 
-void write_time(JsonWriter& json, const Timing& time) {
-    json.begin_object("time_us")
-        .value("median", time.median)
-        .value("min", time.min)
-        .value("max", time.max)
-        .value("repetitions", time.repetitions)
-        .end_object();
-}
+// Never "-0.0%": a factor of ours may be some bytes larger.
+std::string percent_text(double percent) { return fmt::format("{:.1f}%", std::round(10 * percent) / 10 + 0.0); }
 
-// What ours and each rival have in common.
-void write_result(JsonWriter& json, const Result& result) {
-    json.value("path", result.path);
-    write_time(json, result.time_us);
-    json.value("gbytes_per_s", result.gbytes_per_s)
-        .value("share_of_copy", result.share_of_ceiling)
-        .value("backward_error", result.backward_error)
-        .value("factor_bytes", result.held_bytes);
-}
-
-void write_record(JsonWriter& json, const Record& record, const std::string& backend) {
-    const Result& ours = record.results.front();
-    json.begin_object();
-    write_case(json, record.what, backend);
-    json.value("sigma", record.sigma)
-        .value("in_place", record.placement == Placement::in_place)
-        .value("cache_resident", record.cache_resident)
-        .value("bytes", record.bytes)
-        .value("field_bytes", record.field_bytes)
-        .value("ceiling_gbytes_per_s", record.ceiling_gbytes_per_s);
-    write_result(json, ours);
-    json.begin_object("rivals");
-    for (std::size_t i = 1; i < record.results.size(); ++i) {
-        const Result& rival = record.results[i];
-        json.begin_object(rival.contestant);
-        write_result(json, rival);
-        json.value("speedup", rival.time_us.median / ours.time_us.median).end_object();
-    }
-    json.end_object().end_object();
+std::string result_text(const std::string& name, const Result& result, bool cache_resident, const std::string& ratio) {
+    return fmt::format(result_columns, name, fmt::format("{:.1f}", result.time_us.median), spread_text(result.time_us),
+                       fmt::format("{:.1f}", result.gbytes_per_s),
+                       fmt::format("{:.2f}{}", result.share_of_ceiling, cache_resident ? '*' : ' '),
+                       is_wrong(result) ? "WRONG" : fmt::format("{:.2g}", result.backward_error), ratio);
 }
 
 } // namespace
+
+bool is_wrong(const Result& result) { return !(result.backward_error <= wrong_beyond); }
 
 std::string describe(const SolveCase& what) {
     return fmt::format("W={} {} {} n={} batch={} {} {}", what.half_bandwidth, word_of(what.boundary, boundary_words),
@@ -90,34 +57,25 @@ std::string table_head(const SolveBench& bench, const Ceiling* ceiling, Placemen
         text += fmt::format("\nceiling  {:.1f} GB/s read + written: {} of {}{}", ceiling->gbytes_per_s,
                             ceiling->operation, readable_bytes(static_cast<double>(ceiling->array_bytes)),
                             cpu ? "; other sizes are compared with a scale of their own size" : "");
-    text +=
-        fmt::format("\ntime     microseconds of one solve of the whole batch, {}: median, and (max - min) / median"
-                    "\nGB/s     each unknown read once and written once: 16 bytes in f64, 8 in f32"
-                    "\nshare    of the ceiling; * = all data in the cache, so it may pass 1 or be launch-bound"
-                    "\nerror    largest row-wise backward error of sampled systems, in epsilons of the precision\n\n",
-                    placement == Placement::in_place ? "in place" : "out of place");
+    text += fmt::format("\ntime     microseconds of one solve of the whole batch, {}: median, and (max - min) / median"
+                        "\nGB/s     each unknown read once and written once: 16 bytes in f64, 8 in f32"
+                        "\nshare    of the ceiling; * = all data in the cache, so it may pass 1 or be launch-bound"
+                        "\nerror    largest row-wise backward error of sampled systems, in epsilons of the precision"
+                        "\nspeedup  of ours over the rival, which runs in place and in the layout it is made for\n\n",
+                        placement == Placement::in_place ? "in place" : "out of place");
     text += fmt::format(case_columns, "W", "boundary", "matrix", "n", "batch", "layout", "dtype");
-    return text + fmt::format(" {:<17} {:>11} {:>7} {:>8} {:>7} {:>7}\n", "path", "time us", "spread", "GB/s", "share",
-                              "error");
+    return text +
+           fmt::format(result_columns, "path or rival", "time us", "spread", "GB/s", "share ", "error", "speedup");
 }
 
-// A preempted repetition can take a thousand times longer; more digits would only break the columns.
-std::string spread_text(const Timing& time) {
-    const double spread = 100 * (time.max - time.min) / time.median;
-    return spread < 1000 ? fmt::format("{:.1f}%", spread) : ">999%";
-}
-
-std::string table_line(const Record& record) {
-    std::string text;
-    for (const Result& result : record.results) {
-        const Timing& time = result.time_us;
-        const bool ours = &result == &record.results.front();
-        text += case_text(record.what) + fmt::format(" {:<17} {:>11.1f} {:>7} {:>8.1f} {:>6.2f}{} {:>7.2g}{}\n",
-                                                     ours ? result.path : result.contestant, time.median,
-                                                     spread_text(time), result.gbytes_per_s, result.share_of_ceiling,
-                                                     record.cache_resident ? '*' : ' ', result.backward_error,
-                                                     result.backward_error <= wrong_beyond ? "" : " WRONG");
-    }
+std::string table_lines(const Record& record) {
+    std::string text = case_text(record.what) + result_text(record.ours.path, record.ours, record.cache_resident, "");
+    for (const RivalResult& rival : record.rivals)
+        if (const auto* result = std::get_if<Result>(&rival.outcome)) {
+            text += fmt::format(case_columns, "", "", "", "", "", word_of(rival.layout, layout_words), "");
+            text += result_text(rival.name, *result, record.cache_resident,
+                                fmt::format("{:.2f}x", speedup(record, *result)));
+        }
     return text;
 }
 
@@ -125,39 +83,24 @@ std::string table_line(const Skipped& skipped) {
     return case_text(skipped.what) + fmt::format(" skipped: {}\n", skipped.reason);
 }
 
-std::string to_json(const SolveBench& bench) {
-    JsonWriter json;
-    json.begin_object()
-        .value("benchmark", "solve")
-        .value("device", bench.device)
-        .value("backend", bench.backend)
-        .value("threads", bench.threads)
-        .value("isa", bandmill::cpu_isa())
-        .value("load_average", bench.load_average)
-        .value("date", bench.date)
-        .value("commit", commit())
-        .value("version", bandmill::version())
-        .value("compiler", compiler())
-        .value("build_type", build_type());
-    json.begin_array("ceilings");
-    for (const Ceiling& ceiling : bench.ceilings) {
-        json.begin_object()
-            .value("operation", ceiling.operation)
-            .value("array_bytes", ceiling.array_bytes)
-            .value("cache_resident", ceiling.cache_resident)
-            .value("gbytes_per_s", ceiling.gbytes_per_s);
-        write_time(json, ceiling.time_us);
-        json.end_object();
+std::string memory_table(const MemorySurvey& survey) {
+    constexpr const char* columns = "{:>2} {:>5} {:<26} {:>12} {:>11} {:>6} {:>13}";
+    std::string text = fmt::format(
+        "\nMemory, f64, open, right-hand sides in place: bytes held for 65536 systems, what ours saves, and the largest"
+        "\nbatch for which {} are enough\n\n",
+        readable_bytes(static_cast<double>(survey.free_bytes)));
+    text += fmt::format(columns, "W", "n", "", "bytes/system", "held", "saved", "largest batch") + "\n";
+    for (const MemoryEntry& entry : survey.entries) {
+        const auto* use = std::get_if<MemoryUse>(&entry.outcome);
+        if (!use) continue;
+        text += fmt::format(columns, entry.what.half_bandwidth, entry.what.n, entry.contestant,
+                            fmt::format("{:.1f}", use->bytes_per_system),
+                            readable_bytes(static_cast<double>(use->bytes_held)),
+                            use->reduction_percent ? percent_text(*use->reduction_percent) : "", use->largest_batch);
+        if (use->limit != "memory") text += fmt::format("  {}", use->limit);
+        text += use->proved || !survey.proves ? "\n" : "  (could not be allocated)\n";
     }
-    json.end_array().begin_array("records");
-    for (const Record& record : bench.records) write_record(json, record, bench.backend);
-    json.end_array().begin_array("skipped");
-    for (const Skipped& skipped : bench.skipped) {
-        json.begin_object();
-        write_case(json, skipped.what, bench.backend);
-        json.value("reason", skipped.reason).end_object();
-    }
-    return json.end_array().end_object().text();
+    return text;
 }
 
 } // namespace app

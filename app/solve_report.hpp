@@ -3,6 +3,7 @@
 
 #include "solve_runner.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,20 @@ struct SolveBench {
     std::vector<Ceiling> ceilings;
     std::vector<Record> records;
     std::vector<Skipped> skipped;
+    std::optional<MemorySurvey> memory;
 };
+
+bool is_wrong(const Result& result);
+inline double speedup(const Record& record, const Result& rival) {
+    return rival.time_us.median / record.ours.time_us.median;
+}
 
 std::string describe(const SolveCase& what);
 // Header and legend of the table, with the ceiling that holds for most cases.
 std::string table_head(const SolveBench& bench, const Ceiling* ceiling, Placement placement);
-std::string table_line(const Record& record);
+std::string table_lines(const Record& record); // ours, then its rivals
 std::string table_line(const Skipped& skipped);
+std::string memory_table(const MemorySurvey& survey);
 std::string to_json(const SolveBench& bench);
 
 } // namespace app

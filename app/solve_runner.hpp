@@ -1,6 +1,7 @@
 // Runs the cases of `bandmill bench solve` on one backend.
 #pragma once
 
+#include "memory_survey.hpp"
 #include "place.hpp"
 #include "solve_case.hpp"
 
@@ -22,16 +23,25 @@ struct RunOptions {
     bandmill::Threads threads;
     Placement placement;
     std::optional<double> sigma;
-    int repetitions; // 0: as many as take about 0.2 s, from 7 to 200
+    int repetitions; // 0: as many as the time allows
     std::size_t max_bytes;
+    std::vector<std::string> rivals; // by name
 };
 
 struct Result {
-    std::string contestant, path;
+    std::string path;
     Timing time_us;
     double gbytes_per_s, share_of_ceiling;
     double backward_error; // largest of the sampled systems, in units of epsilon
     std::size_t held_bytes;
+};
+
+// A rival runs in the layout it is made for, in place, on the same systems, once for all records that differ in our
+// layout only.
+struct RivalResult {
+    std::string name;
+    Layout layout;
+    std::variant<Result, std::string> outcome; // or why there is none
 };
 
 struct Record {
@@ -42,7 +52,8 @@ struct Record {
     std::size_t field_bytes; // of one field
     bool cache_resident;
     double ceiling_gbytes_per_s;
-    std::vector<Result> results; // ours first, then the rivals
+    Result ours;
+    std::vector<RivalResult> rivals;
 };
 
 struct Skipped {
@@ -61,6 +72,8 @@ class SolveRunner {
     virtual std::variant<Record, Skipped> run(const SolveCase& what) = 0;
     // Why this case cannot run: memory. Nothing if it can.
     virtual std::optional<std::string> obstacle(const SolveCase& what) const = 0;
+    // What ours and the rivals hold, and the largest batch that fits.
+    virtual MemorySurvey survey_memory() const = 0;
 };
 
 std::unique_ptr<SolveRunner> make_runner(const RunOptions& options);

@@ -2,10 +2,12 @@
 // accurate as any other, so that the factor accepts it.
 #include "bandmill/band/matrix.hpp"
 #include "bandmill/band/tables.hpp"
+#include "bandmill/cuda/tuning.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace {
@@ -67,6 +69,30 @@ TEST(Partition, ManyGroups) {
     for (const int width : {1, 2})
         for (const Boundary boundary : {Boundary::open, Boundary::periodic})
             expect_accepted<double>(20000, width, boundary, 1e6, 79);
+}
+
+// What the kernels take for granted.
+TEST(Partition, TheGpuCutsEverySizeAsItsKernelsNeedIt) {
+    for (std::int64_t n = 1; n < 40000; n += n < 9000 ? 1 : 7)
+        for (const int width : {1, 2}) {
+            const detail::Partition cut = cuda::choose_partition(n, width);
+            SCOPED_TRACE("n = " + std::to_string(n) + ", W = " + std::to_string(width));
+            ASSERT_EQ(cut.segments, cut.groups() * cut.group);
+            ASSERT_TRUE(cut.slots == cuda::few_slots || cut.slots == cuda::most_slots);
+            ASSERT_TRUE(cut.slots == cuda::most_slots || cut.groups() == 1);
+            ASSERT_LE(cut.group, cuda::block_threads);
+            std::int64_t longest = 0, shortest = n;
+            for (std::int64_t p = 0; p < cut.segments; ++p) {
+                const std::int64_t start = detail::segment_start<std::int64_t>(p, cut.segments, n);
+                const std::int64_t rows = detail::segment_start<std::int64_t>(p + 1, cut.segments, n) - start;
+                longest = std::max(longest, rows);
+                shortest = std::min(shortest, rows);
+                ASSERT_TRUE(n % 4 != 0 || start % 4 == 0);
+            }
+            ASSERT_LE(longest, cut.slots);
+            ASSERT_TRUE(n < width || shortest >= width);
+            ASSERT_LE(cut.slots - shortest, cuda::most_unused(static_cast<int>(cut.slots)));
+        }
 }
 
 } // namespace

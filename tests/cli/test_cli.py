@@ -51,8 +51,8 @@ def test_help(bandmill, command):
 def test_help_names_every_option_of_bench_solve(bandmill):
     text = bandmill("bench", "solve", "--help").stdout
     for option in (
-        "backend gpu threads n batch half-bandwidth boundary layout precision matrix sigma repetitions max-bytes "
-        "in-place out-of-place json force-overwrite quiet"
+        "backend gpu threads n batch half-bandwidth boundary layout precision matrix sigma rivals repetitions max-bytes "
+        "in-place out-of-place memory no-memory list json force-overwrite quiet"
     ).split():
         assert re.search(rf"--{option}\b", text), option
 
@@ -110,14 +110,19 @@ def test_every_field_of_a_record(bench):
     assert record["backend"] == "cpu" and record["path"] in ["partitioned", "sequential", "pivoted"]
     time = record["time_us"]
     assert 0 < time["min"] <= time["median"] <= time["max"] and time["repetitions"] == 3
+    assert time["solves_per_timing"] == 1  # a CPU's clock needs no groups
     assert record["bytes"] == 16 * 32 * 100
     assert record["field_bytes"] == 8 * 32 * 128  # whole tiles
-    assert record["factor_bytes"] > 0
+    assert record["flops"] == (1 + 8 * 2) * 32 * 100
+    assert record["held_bytes"] > 0
+    assert record["gflops_per_s"] == pytest.approx(record["flops"] / time["median"] / 1e3)
     assert record["gbytes_per_s"] == pytest.approx(record["bytes"] / time["median"] / 1e3)
     assert record["share_of_copy"] == pytest.approx(record["gbytes_per_s"] / record["ceiling_gbytes_per_s"])
-    assert 0 <= record["backward_error"] < 20
+    assert 0 <= record["backward_error"] < 20 and record["wrong"] is False
     assert record["in_place"] is True and record["cache_resident"] is True
-    assert record["rivals"] == {}
+    assert set(record["rivals"]) == {"paper", "gttrs", "gbtrs"}
+    assert set(record["speedup"]) == {name for name, rival in record["rivals"].items() if "skipped" not in rival}
+    assert "memory" not in result
     assert record["ceiling_gbytes_per_s"] in [ceiling["gbytes_per_s"] for ceiling in result["ceilings"]]
 
 
@@ -125,6 +130,7 @@ def test_lists_make_all_combinations(bench):
     result = bench(
         *["--n", "5,2^4", "--batch", "1,33", "--half-bandwidth", "1,2", "--boundary", "open,periodic"],
         *["--layout", "interleaved,contiguous,tiled", "--precision", "f64,f32", "--matrix", "general,toeplitz"],
+        *["--rivals", "none"],
     )
     names = ["n", "batch", "half_bandwidth", "boundary", "layout", "dtype", "matrix"]
     seen = {tuple(record[name] for name in names) for record in result["records"]}
@@ -183,9 +189,90 @@ def test_table(bandmill):
     assert "GB/s" in done.stdout and "ceiling" in done.stdout
     (head,) = [i for i, line in enumerate(lines) if line.split()[:2] == ["W", "boundary"]]
     table = lines[head + 1 :]
-    assert len(table) == 8
+    assert len([line for line in table if line[1] in "12"]) == 8
+    assert len([line for line in table if " paper " in line and line.endswith("x")]) == 8
     assert len({len(line) for line in lines[head:]}) == 1  # aligned
     assert max(map(len, lines)) <= 130
+
+
+# --- rivals and memory
+
+
+def test_every_rival_is_right(bench):
+    arguments = "--n 6,7,40 --batch 1,50 --layout tiled --precision f64,f32 --matrix general,toeplitz --sigma 1"
+    seen = set()
+    for record in bench(*arguments.split())["records"]:
+        for name, rival in record["rivals"].items():
+            if "skipped" in rival:
+                assert name not in record["speedup"]
+                continue
+            seen.add((name, record["half_bandwidth"], record["boundary"], record["dtype"]))
+            # Sherman-Morrison and Navon's border lose a few digits, not many on so mild a matrix.
+            assert rival["backward_error"] < 20 and rival["wrong"] is False, (name, record)
+            assert rival["layout"] == ("interleaved" if name == "paper" else "contiguous")
+            assert rival["in_place"] is True and rival["held_bytes"] > 0 and rival["path"]
+            assert record["speedup"][name] == pytest.approx(rival["time_us"]["median"] / record["time_us"]["median"])
+            assert rival["gbytes_per_s"] == pytest.approx(record["bytes"] / rival["time_us"]["median"] / 1e3)
+    for dtype in ["f64", "f32"]:
+        assert {("paper", w, b, dtype) for w in (1, 2) for b in ("open", "periodic")} <= seen
+        if any(name == "gttrs" for name, *_ in seen):  # LAPACK is in this build
+            assert {("gttrs", 1, "open", dtype), ("gbtrs", 1, "open", dtype), ("gbtrs", 2, "open", dtype)} <= seen
+
+
+def test_rivals_that_do_not_apply_say_why(bench):
+    for record in bench("--n", "5", "--batch", "9")["records"]:
+        reasons = {name: rival.get("skipped") for name, rival in record["rivals"].items()}
+        assert reasons["paper"] == "needs at least 6 rows"
+        if not any((reason or "").startswith("not built") for reason in reasons.values()):
+            assert (reasons["gttrs"] is None) == (record["half_bandwidth"] == 1 and record["boundary"] == "open")
+            assert (reasons["gbtrs"] is None) == (record["boundary"] == "open")
+
+
+def test_rivals_are_measured_once_for_all_layouts(bench):
+    case = "--n 30 --batch 40 --half-bandwidth 1 --boundary open --layout interleaved,contiguous,tiled"
+    records = bench(*case.split())["records"]
+    assert len(records) == 3
+    assert all(record["rivals"] == records[0]["rivals"] for record in records)
+
+
+def test_rivals_by_name(bench):
+    one = ["--n", "30", "--batch", "40", "--half-bandwidth", "1", "--boundary", "open"]
+    assert bench(*one, "--rivals", "none")["records"][0]["rivals"] == {}
+    (record,) = bench(*one, "--rivals", "gbtrs,paper", "--force-overwrite")["records"]
+    assert set(record["rivals"]) == {"paper", "gbtrs"}
+
+
+def test_rivals_beyond_max_bytes_are_skipped(bench):
+    # The field fits exactly; the rival's factor beside it does not.
+    (record,) = bench(*"--n 16 --batch 32 --half-bandwidth 1 --boundary open --max-bytes 2^12".split())["records"]
+    assert "--max-bytes" in record["rivals"]["paper"]["skipped"]
+
+
+def test_memory(bench):
+    memory = bench("--n", "16", "--batch", "16", "--memory")["memory"]
+    assert memory["free_bytes"] > 0
+    entries = {(e["half_bandwidth"], e["n"], e["contestant"]): e for e in memory["entries"]}
+    assert len(entries) == len(memory["entries"]) == 2 * 2 * 4
+    for (_, n, contestant), entry in entries.items():
+        if "skipped" in entry:
+            continue
+        assert entry["batch"] == 65536 and entry["dtype"] == "f64" and entry["boundary"] == "open"
+        assert entry["bytes_per_system"] == 8 * n
+        assert entry["bytes_held"] == 65536 * 8 * n + entry["shared_bytes"]
+        assert 0 < entry["largest_batch"] * 8 * n <= memory["free_bytes"]
+        assert memory["free_bytes"] < (entry["largest_batch"] + 1) * 8 * n + 2**23  # whole pages
+        assert entry["largest_batch_limit"] == "memory" and entry["proved_by_allocation"] is False
+        assert (entry["reduction_percent"] is None) == (contestant == "bandmill")
+
+
+def test_list_shows_the_cases_and_rivals_and_runs_nothing(bandmill, tmp_path):
+    done = bandmill("bench", "solve", "--backend", "cpu", "--list", "--json", "out.json")
+    assert done.returncode == 0 and done.stderr == "" and list(tmp_path.iterdir()) == []
+    for word in ["W=1 open general n=256", "gttrs", "gbtrs", "paper"]:
+        assert word in done.stdout
+    cuda = bandmill("bench", "solve", "--backend", "cuda", "--list").stdout
+    for word in ["batch=1048576", "gtsvInterleavedBatch+reset", "gpsvInterleavedBatch", "gtsv2StridedBatch"]:
+        assert word in cuda
 
 
 def test_quiet(bandmill, tmp_path):
@@ -243,6 +330,9 @@ def test_wrong_commands(bandmill, arguments, words):
         ["--threads", "1000000"],
         ["--gpu", "zero"],
         ["--max-bytes", "lots"],
+        ["--rivals", "paper,nonsense"],
+        ["--rivals", "paper,"],
+        ["--memory", "--no-memory"],
         ["--in-place", "--out-of-place"],
         ["--backend", "cpu", "--gpu", "0"],
         ["--backend", "cuda", "--threads", "2"],

@@ -30,6 +30,8 @@ struct FactorReport {
     double backward_error;
     // Memory held by the factor, where it solves. O(n); docs/solver.md has the count for each path.
     std::size_t bytes;
+    // What a solve may take beside that for each system while it runs: 0, but for long systems on a GPU.
+    std::size_t workspace_bytes_per_system = 0;
 };
 
 namespace detail {

@@ -67,6 +67,9 @@ template <class T> Factor<T, Cuda> factor(const BandMatrix& matrix, Device devic
     if (data->two_passes) cuda::load_two_passes<T>(device, matrix.half_bandwidth());
     FactorReport report = tables.report;
     report.bytes = data->values.size() * sizeof(T) + data->exchanges.size();
+    if (data->two_passes)
+        report.workspace_bytes_per_system =
+            cuda::two_passes_bytes_per_system<T>(matrix.half_bandwidth(), data->partition);
     return {matrix, report, std::move(data)};
 }
 

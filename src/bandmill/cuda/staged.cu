@@ -94,8 +94,8 @@ __device__ __forceinline__ void send(Value* place, const Value& value, const Bar
                      "l"(*reinterpret_cast<const long long*>(&value)), "r"(rank), "r"(shared_address(barrier))
                      : "memory");
 }
-// Relaxed: it only tells that this block has read its shared memory. With release semantics every block would wait until
-// its writes to global memory have arrived, a quarter of the time.
+// Relaxed: it only tells that this block has read its shared memory. With release semantics every block would wait
+// until its writes to global memory have arrived, a quarter of the time.
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 // The kernel before this one in the stream has ended and its writes can be seen. Until then only our own tables may be

@@ -147,7 +147,7 @@ void solve_with(const Workspace& workspace, const Partition& partition, const Pa
     const int slices =
         static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(tiles, INT32_MAX / groups)));
 
-    const std::size_t bytes = std::size_t(2) * groups * W * x_shape.batch * sizeof(T);
+    const std::size_t bytes = two_passes_bytes_per_system<T>(W, partition) * x_shape.batch;
     EndsInMemory<T> ends{static_cast<T*>(workspace.take(bytes, stream)), x_shape.batch};
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(groups * slices));

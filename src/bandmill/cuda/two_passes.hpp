@@ -7,7 +7,14 @@
 #include "bandmill/base/device.hpp"
 #include "bandmill/base/field.hpp"
 
+#include <cstddef>
+
 namespace bandmill::cuda {
+
+// Workspace: the ends of all groups, and what the groups spill on them.
+template <class T> std::size_t two_passes_bytes_per_system(int half_bandwidth, const detail::Partition& partition) {
+    return std::size_t(2) * partition.groups() * half_bandwidth * sizeof(T);
+}
 
 template <class T> void load_two_passes(Device device, int half_bandwidth);
 

@@ -1,0 +1,15 @@
+// Stands in for the GPU's rivals in a build without CUDA, where nothing is benchmarked on a GPU.
+#include "place_cuda.hpp"
+#include "rivals_cuda.hpp"
+
+namespace app {
+
+std::vector<Rival<bandmill::Cuda>> make_rivals(const Place<bandmill::Cuda>&) { return {}; }
+
+template <class T> void gather_cuda(bandmill::Device, const T*, const std::int64_t*, std::int64_t, T*) {
+    throw bandmill::BackendUnavailable("this bandmill was built without CUDA: use --backend cpu");
+}
+template void gather_cuda(bandmill::Device, const double*, const std::int64_t*, std::int64_t, double*);
+template void gather_cuda(bandmill::Device, const float*, const std::int64_t*, std::int64_t, float*);
+
+} // namespace app

@@ -1,0 +1,11 @@
+// LAPACK as a rival on the CPU. Without LAPACKE and OpenBLAS in the build, these say so as their obstacle.
+#pragma once
+
+#include "contestant.hpp"
+
+namespace app {
+
+Rival<bandmill::Host> lapack_gttrs(const Place<bandmill::Host>& place); // tridiagonal
+Rival<bandmill::Host> lapack_gbtrs(const Place<bandmill::Host>& place); // any band
+
+} // namespace app
