@@ -15,7 +15,8 @@ namespace bandmill {
 // How a factor solves. It is chosen when the matrix is factored, by the growth of the factors and by measuring the
 // accuracy on probe systems: from (matrix, precision, backend) alone, never from the batch.
 enum class SolvePath {
-    partitioned, // no pivoting, one pass over memory: the rows of a system are split over threads and held on chip
+    partitioned, // no pivoting; the rows of a system are split over threads and held on chip: one pass over memory, or
+                 // two for systems that are too long
     sequential,  // no pivoting, one lane or thread sweeps down and up a system
     pivoted,     // row exchanges, for matrices that need them; also sequential
 };

@@ -1,5 +1,6 @@
 // The partitioned solve: one thread holds one segment of a system in registers, so that memory is read once and written
-// once. It is Gaussian elimination in another order, not a scan of partial results, and so as stable as any:
+// once (long systems: read twice). It is Gaussian elimination in another order, not a scan of partial results, and so
+// as stable as any:
 //   - a system is cut into P segments; the last W rows of each are its separator, the rows before them its interior
 //   - interiors are eliminated first, all at once; each touches only its own separator and the one to its left
 //   - segments form groups (what one thread block holds). Within each group the separators, all but the last, are

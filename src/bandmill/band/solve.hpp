@@ -1,9 +1,10 @@
 // solve: x = A^-1 b for every system of a batch.
 //
-// In place (one view) or out of place (two views, of any two layouts). Nothing is allocated and, on CUDA, nothing is
-// synchronised: the work is put on the stream and may be captured in a graph. A system's solution depends on its own
-// right-hand side, the matrix, the precision and the backend, never on the batch around it.
-// A batch of zero systems is allowed and does nothing. Bad input throws InvalidArgument before anything is written.
+// In place (one view) or out of place (two views, of any two layouts). Nothing is allocated (but for the factor's own
+// workspace where a GPU needs two passes) and, on CUDA, nothing is synchronised: the work is put on the stream and may
+// be captured in a graph. A system's solution depends on its own right-hand side, the matrix, the precision and the
+// backend, never on the batch around it. A batch of zero systems is allowed and does nothing. Bad input throws
+// InvalidArgument before anything is written.
 #pragma once
 
 #include "bandmill/band/factor.hpp"

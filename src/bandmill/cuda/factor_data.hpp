@@ -20,7 +20,7 @@ namespace bandmill::detail {
 template <class T> struct FactorData<T, Cuda> {
     Device device;
     DeviceLimits limits;
-    const void* kernel = nullptr; // that solves with these tables
+    const void* kernel = nullptr; // that solves any layout with these tables, unless it takes two passes
     Partition partition;
     cuda::StagedPlan staged[2];           // interleaved, contiguous
     bool two_passes = false;              // where the staged kernel does not apply

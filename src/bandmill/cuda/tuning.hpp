@@ -17,13 +17,24 @@ inline constexpr int largest_cluster = 16;
 inline constexpr int most_segments_in_block = 128;
 
 // Rows per thread, and how a system is spread over the blocks of a cluster. It decides the rounding, so it must not
-// depend on the batch. Measured with 65,536 systems, f64, W = 1 / W = 2:
-//   n = 64:   16 rows of two systems per thread 0.78 / 0.78, 8 rows of two 0.67 / 0.66, 16 rows of one 0.71 / 0.71
-//   n = 128:  16 rows of two systems per thread 0.82 / 0.79, of one 0.78 / 0.72
-//   n = 256:  32 rows of one system per thread, 128 rows per block 0.85 / 0.80, 256 0.83 / 0.78; 16 rows of two 0.82 /
-//   0.77 n = 512:  128 rows per block 0.85 / 0.81 (1,048,576 systems: 0.89 / 0.86), 256 0.86 / 0.81 (0.92 / 0.90), 512
-//   0.82 / 0.80 n = 1024: 256 rows per block 0.86 / 0.82 (0.90 / 0.87), 512 0.86 / 0.84 (0.92 / 0.91) n = 4096: 256
-//   rows per block 0.85 / 0.70, 512 0.86 / 0.77
+// depend on the batch. Measured with 65,536 systems (in brackets: 1,048,576), f64, W = 1 / W = 2:
+// clang-format off
+//   n = 64    16 rows of two systems per thread     0.78 / 0.78
+//             16 rows of one                        0.71 / 0.71
+//             8 rows of two                         0.67 / 0.66
+//   n = 128   16 rows of two systems per thread     0.82 / 0.79
+//             16 rows of one                        0.78 / 0.72
+//   n = 256   16 rows of two systems per thread     0.82 / 0.77
+//             32 rows of one, 128 rows per block    0.85 / 0.80
+//             32 rows of one, 256 rows per block    0.83 / 0.78
+//   n = 512   128 rows per block                    0.85 / 0.81 (0.89 / 0.86)
+//             256 rows per block                    0.86 / 0.81 (0.92 / 0.90)
+//             512 rows per block                    0.82 / 0.80 (0.91 / 0.92)
+//   n = 1024  256 rows per block                    0.86 / 0.82 (0.90 / 0.87)
+//             512 rows per block                    0.86 / 0.84 (0.92 / 0.91)
+//   n = 4096  256 rows per block                    0.85 / 0.70
+//             512 rows per block                    0.86 / 0.77
+// clang-format on
 inline constexpr int few_slots = 16, most_slots = 32;
 inline detail::Partition choose_partition(std::int64_t n, int half_bandwidth) {
     auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };

@@ -1,4 +1,5 @@
-// The partitioned solve of systems too long for the chip: 24 bytes per unknown in f64 instead of 16. The first pass
+// The partitioned solve of systems too long for the chip, or for one block in a layout that the staged kernel cannot
+// fetch: 24 bytes per unknown in f64 instead of 16. The first pass
 // reads the right-hand side and reduces each group to its end; a small kernel solves for the ends; the second pass
 // reads it again and writes the solution. Any layout, any number of rows; the same arithmetic as the other kernels.
 #pragma once
