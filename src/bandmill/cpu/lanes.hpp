@@ -65,6 +65,16 @@ template <class T, int Count> struct Pack {
     Native<T> part[Count] = {};
 };
 
+template <class T, int Count> BANDMILL_INLINE void load(Pack<T, Count>& value, const T* from) {
+    using Unaligned = typename NativeVector<T>::unaligned;
+    for (int k = 0; k < Count; ++k)
+        value.part[k] = *reinterpret_cast<const Unaligned*>(from + k * Pack<T, Count>::per_vector);
+}
+template <class T, int Count> BANDMILL_INLINE void store(T* to, const Pack<T, Count>& value) {
+    using Unaligned = typename NativeVector<T>::unaligned;
+    for (int k = 0; k < Count; ++k) *reinterpret_cast<Unaligned*>(to + k * Pack<T, Count>::per_vector) = value.part[k];
+}
+
 template <class T, int Count> BANDMILL_INLINE Pack<T, Count> multiply(T a, const Pack<T, Count>& b) {
     Pack<T, Count> result;
     for (int k = 0; k < Count; ++k) result.part[k] = spread(a) * b.part[k];

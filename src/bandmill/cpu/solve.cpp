@@ -20,6 +20,14 @@ template <class T> cpu::SolveRange<T> solver_for(cpu::Level level) {
     }
 }
 
+// Threads take whole blocks of systems. 64 are a multiple of every pack and of a cache line; a small batch is split
+// more finely, so that no thread goes without.
+std::int64_t systems_per_block(std::int64_t batch, int threads) {
+    std::int64_t block = 64;
+    while (block > 16 && batch / block < 4 * static_cast<std::int64_t>(threads)) block /= 2;
+    return block;
+}
+
 } // namespace
 
 template <class T>
@@ -47,7 +55,7 @@ void solve(const Factor<T, Host>& factor, std::type_identity_t<FieldView<const T
 
     // Waking threads costs more than 16,384 unknowns, which one core solves in about 10 us.
     if (x.rows() * x.batch() < 16384) count = 1;
-    constexpr std::int64_t block = cpu::systems_per_block;
+    const std::int64_t block = systems_per_block(x.batch(), count);
     detail::for_each_share((x.batch() + block - 1) / block, count, [&](std::int64_t begin, std::int64_t end) {
         solve_range(job, begin * block, end * block < x.batch() ? end * block : x.batch());
     });

@@ -2,16 +2,82 @@
 #include "bandmill/cpu/solve_lanes.hpp"
 
 #include "bandmill/cpu/lanes.hpp"
+#include "bandmill/cpu/stage.hpp"
+#include "bandmill/cpu/strip_sweep.hpp"
 
 namespace bandmill::cpu::BANDMILL_LEVEL {
 namespace {
 
-// Intermediate values of a pack of systems stay on the stack if they fit: within any L2, and half of the smallest stack
-// that threads commonly get (musl: 128 KiB). Otherwise they go to the solution's own memory.
-constexpr std::int64_t scratch_bytes = 64 * 1024;
+constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-BANDMILL_INLINE std::int64_t system_offset(const FieldShape& shape, std::int64_t m) {
-    return m % shape.tile * shape.batch_stride + m / shape.tile * shape.tile_stride;
+// Systems from `first` on that stand side by side in the view, up to `most`.
+std::int64_t side_by_side(const FieldShape& shape, std::int64_t first, std::int64_t most) {
+    if (shape.batch_stride != 1) return 1;
+    return smaller(most, shape.tile - first % shape.tile);
+}
+
+template <class T> constexpr int strip_lanes = strip_bytes / static_cast<int>(sizeof(T));
+
+// A strip that is in memory as the sweeps want it; the intermediate values go to the solution's own memory.
+template <int W, bool Periodic, int Vectors, class T>
+__attribute__((noinline)) void solve_strip(const SolveJob<T>& job, std::int64_t first, int width) {
+    const std::int64_t m = job.direct.n - W;
+    const Lines<const T> b{job.b + system_offset(job.b_shape, first), job.b_shape.row_stride};
+    const Lines<T> x{job.x + system_offset(job.x_shape, first), job.x_shape.row_stride};
+    StripSweep<W, Periodic, Vectors, strip_lanes<T>, T> sweep(job.direct, width);
+    sweep.down(0, m, b, x);
+    sweep.separator(b, x);
+    sweep.up(0, m, x, x);
+}
+
+// Any other systems: some rows of them are brought side by side at a time.
+template <class T> constexpr int staged_width = staged_lanes > Pack<T, 1>::lanes ? staged_lanes : Pack<T, 1>::lanes;
+
+template <int W, bool Periodic, class T>
+__attribute__((noinline)) void solve_staged(const SolveJob<T>& job, std::int64_t first, int count) {
+    constexpr int width = staged_width<T>;
+    constexpr int room_rows = scratch_bytes / static_cast<int>(sizeof(T)) / width;
+    static_assert(staged_rows % 8 == 0 && staged_rows <= room_rows);
+    alignas(64) T room[room_rows * width];
+
+    const std::int64_t n = job.direct.n, m = n - W;
+    const bool kept = n <= room_rows; // otherwise room for the rows at hand only
+    const Stage<T, width> b(job.b_shape, first, count), x(job.x_shape, first, count);
+    StripSweep<W, Periodic, width / Pack<T, 1>::lanes, width, T> sweep(job.direct, width);
+    const auto lines = [&](std::int64_t i) { return Lines<T>{room, width, kept ? 0 : i}; };
+    const auto end = [&](std::int64_t i) { return smaller(i + staged_rows, m); };
+
+    for (std::int64_t i = 0; i < m; i += staged_rows) {
+        b.copy_in(job.b, i, end(i), lines(i));
+        sweep.down(i, end(i), lines(i), lines(i));
+        if (!kept) x.copy_out(lines(i), i, end(i), job.x);
+    }
+    b.copy_in(job.b, m, n, lines(m));
+    sweep.separator(lines(m), lines(m));
+    x.copy_out(lines(m), m, n, job.x);
+    for (std::int64_t i = (m - 1) / staged_rows * staged_rows; i >= 0; i -= staged_rows) {
+        if (!kept) x.copy_in(job.x, i, end(i), lines(i));
+        sweep.up(i, end(i), lines(i), lines(i));
+        x.copy_out(lines(i), i, end(i), job.x);
+    }
+}
+
+template <int W, bool Periodic, class T>
+void solve_direct(const SolveJob<T>& job, std::int64_t first, std::int64_t last) {
+    constexpr int vectors = smaller(vectors_of_pack(W, Periodic), most_pack_lanes / Pack<T, 1>::lanes);
+    constexpr int lanes = Pack<T, vectors>::lanes;
+    while (first < last) {
+        std::int64_t count = smaller(last - first, strip_lanes<T>);
+        const std::int64_t adjacent = side_by_side(job.b_shape, first, side_by_side(job.x_shape, first, count));
+        if (adjacent >= lanes) {
+            count = adjacent / lanes * lanes;
+            solve_strip<W, Periodic, vectors>(job, first, static_cast<int>(count));
+        } else {
+            count = smaller(count, staged_width<T>);
+            solve_staged<W, Periodic>(job, first, static_cast<int>(count));
+        }
+        first += count;
+    }
 }
 
 // Kept out of line: inlined into every sweep they would take minutes to compile.
@@ -25,131 +91,48 @@ __attribute__((noinline)) void scatter(T* line, const std::int64_t* offset, int 
     for (int lane = 0; lane < used; ++lane) line[offset[lane]] = value[lane];
 }
 
-// Where the lanes of a pack find their systems in one view: all side by side, the fast case ...
-template <class T, int Count> struct AdjacentLanes {
-    using Value = Pack<T, Count>;
-    using Unaligned = typename NativeVector<T>::unaligned;
-    std::int64_t row_stride, start;
-
-    BANDMILL_INLINE AdjacentLanes(const FieldShape& shape, std::int64_t first, int)
-        : row_stride(shape.row_stride), start(system_offset(shape, first)) {}
-
-    BANDMILL_INLINE static bool fits(const FieldShape& shape, std::int64_t first, int count) {
-        return count == Value::lanes && shape.batch_stride == 1 && first % shape.tile + count <= shape.tile;
-    }
-    BANDMILL_INLINE Value load(const T* data, std::int64_t row) const {
-        Value value;
-        const T* line = data + row * row_stride + start;
-        for (int k = 0; k < Count; ++k)
-            value.part[k] = *reinterpret_cast<const Unaligned*>(line + k * Value::per_vector);
-        return value;
-    }
-    BANDMILL_INLINE void store(T* data, std::int64_t row, const Value& value) const {
-        T* line = data + row * row_stride + start;
-        for (int k = 0; k < Count; ++k) *reinterpret_cast<Unaligned*>(line + k * Value::per_vector) = value.part[k];
-    }
-};
-
-// ... or anywhere, and not all of them used.
-template <class T, int Count> struct ScatteredLanes {
-    using Value = Pack<T, Count>;
-    std::int64_t row_stride;
-    std::int64_t offset[Value::lanes];
-    int used[Count]; // lanes of this vector that hold a system
-
-    BANDMILL_INLINE ScatteredLanes(const FieldShape& shape, std::int64_t first, int count)
-        : row_stride(shape.row_stride) {
-        for (int lane = 0; lane < Value::lanes; ++lane)
-            offset[lane] = system_offset(shape, first + (lane < count ? lane : 0));
-        for (int k = 0; k < Count; ++k) {
-            const int left = count - k * Value::per_vector;
-            used[k] = left < 0 ? 0 : left < Value::per_vector ? left : Value::per_vector;
-        }
-    }
-    BANDMILL_INLINE Value load(const T* data, std::int64_t row) const {
-        Value value;
-        for (int k = 0; k < Count; ++k)
-            value.part[k] = gather(data + row * row_stride, offset + k * Value::per_vector, used[k]);
-        return value;
-    }
-    BANDMILL_INLINE void store(T* data, std::int64_t row, const Value& value) const {
-        for (int k = 0; k < Count; ++k)
-            scatter(data + row * row_stride, offset + k * Value::per_vector, used[k], value.part[k]);
-    }
-};
-
-// The rows of a pack of systems, as sweeps.hpp wants them.
-template <class T, int Count, template <class, int> class Lanes, bool Scratch> struct PackRows {
-    using Value = Pack<T, Count>;
+// Rows of one vector of systems that stand anywhere, as sweep_pivoted wants them.
+template <class T> struct ScatteredRows {
+    using Value = Pack<T, 1>;
     static constexpr int ahead = 1;
-
     const T* b;
     T* x;
-    Lanes<T, Count> b_lanes, x_lanes;
-    Value* scratch;
+    std::int64_t b_stride, x_stride;
+    std::int64_t b_offset[Value::lanes], x_offset[Value::lanes];
+    int used;
 
-    BANDMILL_INLINE PackRows(const SolveJob<T>& job, std::int64_t first, int count, Value* room)
-        : b(job.b), x(job.x), b_lanes(job.b_shape, first, count), x_lanes(job.x_shape, first, count), scratch(room) {}
-
-    BANDMILL_INLINE Value load(std::int64_t i) const { return b_lanes.load(b, i); }
-    BANDMILL_INLINE void store(std::int64_t i, const Value& value) { x_lanes.store(x, i, value); }
-    BANDMILL_INLINE void keep(std::int64_t i, const Value& value) {
-        if constexpr (Scratch)
-            scratch[i] = value;
-        else
-            x_lanes.store(x, i, value);
+    ScatteredRows(const SolveJob<T>& job, std::int64_t first, int count)
+        : b(job.b), x(job.x), b_stride(job.b_shape.row_stride), x_stride(job.x_shape.row_stride), used(count) {
+        for (int lane = 0; lane < count; ++lane) {
+            b_offset[lane] = system_offset(job.b_shape, first + lane);
+            x_offset[lane] = system_offset(job.x_shape, first + lane);
+        }
     }
-    BANDMILL_INLINE Value kept(std::int64_t i) const {
-        if constexpr (Scratch)
-            return scratch[i];
-        else
-            return x_lanes.load(x, i);
+    BANDMILL_INLINE Value load(std::int64_t i) const { return {{gather(b + i * b_stride, b_offset, used)}}; }
+    BANDMILL_INLINE Value kept(std::int64_t i) const { return {{gather<T>(x + i * x_stride, x_offset, used)}}; }
+    BANDMILL_INLINE void keep(std::int64_t i, const Value& value) { store(i, value); }
+    BANDMILL_INLINE void store(std::int64_t i, const Value& value) {
+        scatter(x + i * x_stride, x_offset, used, value.part[0]);
     }
 };
 
-template <int Count, template <class, int> class Lanes, bool Scratch, class T>
-void sweep(const SolveJob<T>& job, std::int64_t first, int count) {
-    using namespace bandmill::detail;
-    alignas(64) unsigned char room[Scratch ? scratch_bytes : 64];
-    PackRows<T, Count, Lanes, Scratch> rows(job, first, count, reinterpret_cast<Pack<T, Count>*>(room));
-    if (job.half_bandwidth == 1)
-        return job.periodic ? sweep_direct<1, true>(job.direct, rows) : sweep_direct<1, false>(job.direct, rows);
-    return job.periodic ? sweep_direct<2, true>(job.direct, rows) : sweep_direct<2, false>(job.direct, rows);
-}
-
-template <class T> void solve_pack(const SolveJob<T>& job, std::int64_t first, int count) {
-    constexpr int wide = 4; // vectors in flight: they cover the latency of a multiply-add
-    using Value = Pack<T, wide>;
-    const bool adjacent = AdjacentLanes<T, wide>::fits(job.b_shape, first, count) &&
-                          AdjacentLanes<T, wide>::fits(job.x_shape, first, count);
-    const bool fits = job.x_shape.rows * static_cast<std::int64_t>(sizeof(Value)) <= scratch_bytes;
-    // A tile's rows stand close together and stay in the cache by themselves; scratch would only crowd it.
-    const bool dense = job.x_shape.row_stride * static_cast<std::int64_t>(sizeof(T)) <= 1024;
-    if (adjacent && (dense || !fits)) return sweep<wide, AdjacentLanes, false>(job, first, count);
-    if (adjacent) return sweep<wide, AdjacentLanes, true>(job, first, count);
-    if (fits) return sweep<wide, ScatteredLanes, true>(job, first, count);
-    constexpr int narrow = Pack<T, 1>::lanes;
-    for (int done = 0; done < count; done += narrow)
-        sweep<1, ScatteredLanes, false>(job, first + done, count - done < narrow ? count - done : narrow);
-}
-
-template <class T> void solve_pack_pivoted(const SolveJob<T>& job, std::int64_t first, int count) {
-    PackRows<T, 1, ScatteredLanes, false> rows(job, first, count, nullptr);
-    switch (job.reach) {
-    case 1: return detail::sweep_pivoted<1>(job.pivoted, rows);
-    case 2: return detail::sweep_pivoted<2>(job.pivoted, rows);
-    default: return detail::sweep_pivoted<4>(job.pivoted, rows);
+template <class T> void solve_pivoted(const SolveJob<T>& job, std::int64_t first, std::int64_t last) {
+    constexpr int lanes = Pack<T, 1>::lanes;
+    for (; first < last; first += lanes) {
+        ScatteredRows<T> rows(job, first, last - first < lanes ? static_cast<int>(last - first) : lanes);
+        switch (job.reach) {
+        case 1: detail::sweep_pivoted<1>(job.pivoted, rows); break;
+        case 2: detail::sweep_pivoted<2>(job.pivoted, rows); break;
+        default: detail::sweep_pivoted<4>(job.pivoted, rows);
+        }
     }
 }
 
 template <class T> void solve_systems(const SolveJob<T>& job, std::int64_t first, std::int64_t last) {
-    const bool pivoted = job.path == SolvePath::pivoted;
-    const int lanes = pivoted ? Pack<T, 1>::lanes : Pack<T, 4>::lanes;
-    static_assert(systems_per_block % Pack<T, 4>::lanes == 0);
-    for (; first < last; first += lanes) {
-        const int count = last - first < lanes ? static_cast<int>(last - first) : lanes;
-        pivoted ? solve_pack_pivoted(job, first, count) : solve_pack(job, first, count);
-    }
+    if (job.path == SolvePath::pivoted) return solve_pivoted(job, first, last);
+    if (job.half_bandwidth == 1)
+        return job.periodic ? solve_direct<1, true>(job, first, last) : solve_direct<1, false>(job, first, last);
+    return job.periodic ? solve_direct<2, true>(job, first, last) : solve_direct<2, false>(job, first, last);
 }
 
 } // namespace

@@ -41,7 +41,4 @@ BANDMILL_DECLARE_LEVEL(generic)
 #endif
 #undef BANDMILL_DECLARE_LEVEL
 
-// Threads take whole blocks of this many systems: a multiple of every level's widest pack, and of a cache line.
-inline constexpr std::int64_t systems_per_block = 64;
-
 } // namespace bandmill::cpu
