@@ -1,0 +1,83 @@
+// The hardware that the staged kernel is built on, as functions: barriers in shared memory, the bulk tensor copy
+// engine, clusters of blocks, launches that overlap. Compute capability 9.0 and later.
+#pragma once
+
+#include "bandmill/base/macros.hpp"
+
+#include <cuda.h>
+
+namespace bandmill::cuda {
+
+// The copy engine signals a barrier in shared memory when data has arrived.
+using Barrier = unsigned long long;
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+__device__ __forceinline__ void initialise(Barrier* barrier) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)));
+}
+__device__ __forceinline__ void make_barriers_visible() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ __forceinline__ void expect_bytes(Barrier* barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+}
+__device__ __forceinline__ void wait_for(Barrier* barrier, unsigned parity) {
+    unsigned done = 0;
+    while (done == 0)
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+}
+// Rows and columns outside the tensor arrive as zeros.
+__device__ __forceinline__ void fetch_box(void* to, const CUtensorMap* map, int x, int y, Barrier* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+            shared_address(to)),
+        "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y)
+        : "memory");
+}
+__device__ __forceinline__ void fetch_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     shared_address(to)),
+                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+// Writes a value to the same place in another block of the cluster, and tells its barrier.
+template <class Value>
+__device__ __forceinline__ void send(Value* place, const Value& value, const Barrier* barrier, int rank) {
+    if constexpr (sizeof(Value) == 8) // as long segments have it
+        asm volatile("{\n.reg .u32 there, signal;\n"
+                     "mapa.shared::cluster.u32 there, %0, %2;\n"
+                     "mapa.shared::cluster.u32 signal, %3, %2;\n"
+                     "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %1, [signal];\n}" ::"r"(
+                         shared_address(place)),
+                     "l"(*reinterpret_cast<const long long*>(&value)), "r"(rank), "r"(shared_address(barrier))
+                     : "memory");
+}
+// Relaxed: it only tells that this block has read its shared memory. With release semantics every block would wait
+// until its writes to global memory have arrived, a quarter of the time.
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+// The kernel before this one in the stream has ended and its writes can be seen. Until then only our own tables may be
+// read. (See the launch: it lets a solve begin while the one before drains.)
+__device__ __forceinline__ void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ __forceinline__ void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+
+#endif
+
+// Byte offset of a 16-byte chunk in lines of `Bytes`, as the copy engine swizzles them: eight threads that read the
+// same chunk of eight lines touch different banks.
+template <int Bytes> BANDMILL_HD int swizzled(int line, int chunk) {
+    static_assert(Bytes == 128 || Bytes == 64 || Bytes == 32);
+    constexpr int shift = Bytes == 128 ? 0 : Bytes == 64 ? 1 : 2, mask = Bytes / 16 - 1;
+    return line * Bytes + ((chunk ^ ((line >> shift) & mask)) * 16);
+}
+
+} // namespace bandmill::cuda
