@@ -37,6 +37,8 @@ template <class T, class Space> class Fields {
         for (int number = first; number < first + count; ++number)
             place_.template refresh<T>(x_[turn(number)], b_.empty() ? nullptr : &b_[0], block_);
     }
+    // What a plain copy of the right-hand side costs; out of place only.
+    void copy(int number) { place_.template refresh<T>(x_[turn(number)], &b_[turn(number)], block_); }
     bandmill::FieldView<T, Space> x(int number) { return make_view<Space>(what_, x_[turn(number)].data()); }
     bandmill::FieldView<const T, Space> b(int number) {
         if (placement_ == Placement::in_place) return x(number);

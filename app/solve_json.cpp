@@ -64,7 +64,8 @@ void write_record(JsonWriter& json, const Record& record, const std::string& bac
         .value("bytes", record.bytes)
         .value("flops", flops(record.what))
         .value("field_bytes", record.field_bytes)
-        .value("ceiling_gbytes_per_s", record.ceiling_gbytes_per_s);
+        .value("ceiling_gbytes_per_s", record.ceiling_gbytes_per_s)
+        .value("same_size_copy_us", record.same_size_copy_us);
     write_result(json, record.what, record.ours);
     json.begin_object("speedup");
     for (const RivalResult& rival : record.rivals)

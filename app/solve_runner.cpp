@@ -7,6 +7,7 @@
 #include "place_host.hpp"
 #include "survey_memory.hpp"
 
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -102,8 +103,26 @@ template <class Space> class Runner : public SolveRunner {
                 field_bytes,
                 fits_cache(footprint, place_.cache()),
                 ceiling(field_bytes).gbytes_per_s,
+                same_size_copy_us<T>(what),
                 contest<T>(ours, what, options_.placement, {options_.repetitions, 2, 7}, matrix),
                 rival_results<T>(what, matrix)};
+    }
+
+    template <class T> double same_size_copy_us(const SolveCase& what) {
+        if (std::is_same_v<Space, Host> || options_.placement == Placement::in_place)
+            return std::numeric_limits<double>::quiet_NaN();
+        const std::size_t field_bytes = static_cast<std::size_t>(*what.elements()) * sizeof(T);
+        const auto [entry, is_new] = known_copies_.try_emplace(field_bytes);
+        if (is_new) {
+            const std::size_t room = std::min(options_.max_bytes, place_.free_bytes() / 2);
+            Fields<T, Space> fields(place_, what, Placement::out_of_place,
+                                    turns(2 * field_bytes, place_.cache(), room));
+            entry->second = measure(
+                                place_, Patience{0, 2, 7}, [](int count) { return count; }, [](int, int) {},
+                                [&](int number) { fields.copy(number); })
+                                .median;
+        }
+        return entry->second;
     }
 
     // The time, error and memory of one contestant, in arrays of its own.
@@ -163,6 +182,7 @@ template <class Space> class Runner : public SolveRunner {
     Place<Space> place_;
     std::vector<Rival<Space>> rivals_; // those asked for
     std::map<RivalKey, std::vector<RivalResult>> known_rivals_;
+    std::map<std::size_t, double> known_copies_; // microseconds, by size
     std::vector<Ceiling> ceilings_;
 };
 

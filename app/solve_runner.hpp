@@ -52,6 +52,9 @@ struct Record {
     std::size_t field_bytes; // of one field
     bool cache_resident;
     double ceiling_gbytes_per_s;
+    // A copy of this very field, timed like a solve: even that stays below the ceiling where launches count. NaN on the
+    // CPU, whose ceiling has the field's size.
+    double same_size_copy_us;
     Result ours;
     std::vector<RivalResult> rivals;
 };

@@ -101,7 +101,7 @@ TEST_F(CudaOnly, CapturedInAGraphAndReplayed) {
         OwnStream stream;
         cudaGraph_t graph;
         cudaGraphExec_t executable;
-        // Global mode: an allocation or a synchronisation during the capture would fail it.
+        // Global mode: an unordered allocation or a synchronisation during the capture would fail it.
         require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
         solve(factor, b_view, x_view, Stream(stream.get()));
         require(cudaStreamEndCapture(stream.get(), &graph));
@@ -116,6 +116,70 @@ TEST_F(CudaOnly, CapturedInAGraphAndReplayed) {
         require(cudaGraphExecDestroy(executable));
         require(cudaGraphDestroy(graph));
     }
+}
+
+// Solves follow each other on one stream, each starting from what the one before has written: none may begin too early
+// (a kernel may start while its predecessor drains). All kinds of kernels, one after the other.
+TEST_F(CudaOnly, SolvesInARowWaitForEachOther) {
+    std::vector<std::int64_t> sizes{64, 300, 1024};
+    if (!limits().small) sizes.push_back(20000);
+    for (std::int64_t n : sizes)
+        for (const std::int64_t systems : {40, 4096}) {
+            if (n * systems > 5'000'000) continue;
+            SCOPED_TRACE("n " + std::to_string(n) + ", " + std::to_string(systems) + " systems");
+            const auto first = make_factor<double>(as_matrix(make_bands({Family::dominant}, n, 1, Boundary::open, 3)));
+            const auto second =
+                make_factor<double>(as_matrix(make_bands({Family::dominant}, n, 2, Boundary::periodic, 4)));
+            std::vector<double> start(n * systems);
+            for (std::size_t k = 0; k < start.size(); ++k) start[k] = 1 + static_cast<double>(k * 7919 % 1000);
+            Array<double, Cuda> a{std::span<const double>(start)}, b(n * systems);
+            OwnStream stream;
+            // What one solve leaves as interleaved systems the next takes for contiguous ones: numbers are numbers.
+            auto run = [&](auto&& after_each) {
+                a.copy_from(start);
+                for (int round = 0; round < 4; ++round) {
+                    solve(first, interleaved(a, n, systems), interleaved(b, n, systems), Stream(stream.get()));
+                    after_each();
+                    solve(second, contiguous(b, n, systems), contiguous(a, n, systems), Stream(stream.get()));
+                    after_each();
+                    solve(first, interleaved(a, n, systems), Stream(stream.get())); // in place
+                    after_each();
+                    solve(second, strided<Cuda>(a.data(), n, systems, 1, n), // any layout takes the plain kernels
+                          strided<Cuda>(b.data() + n * systems - 1, n, systems, -1, -n), Stream(stream.get()));
+                    after_each();
+                    require(cudaMemcpyAsync(a.data(), b.data(), n * systems * sizeof(double), cudaMemcpyDeviceToDevice,
+                                            stream.get()));
+                    after_each();
+                }
+                synchronize(Device{}, Stream(stream.get()));
+                return download(a);
+            };
+            const auto expected = run([&] { synchronize(Device{}, Stream(stream.get())); });
+            EXPECT_TRUE(same(run([] {}), expected)) << "without waiting";
+
+            cudaGraph_t graph;
+            cudaGraphExec_t executable;
+            require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+            for (int round = 0; round < 4; ++round) {
+                solve(first, interleaved(a, n, systems), Stream(stream.get()));
+                solve(second, interleaved(a, n, systems), Stream(stream.get()));
+            }
+            require(cudaStreamEndCapture(stream.get(), &graph));
+            require(cudaGraphInstantiate(&executable, graph, 0));
+            a.copy_from(start);
+            require(cudaGraphLaunch(executable, stream.get()));
+            synchronize(Device{}, Stream(stream.get()));
+            const auto replayed = download(a);
+            a.copy_from(start);
+            for (int round = 0; round < 4; ++round)
+                for (const auto* factor : {&first, &second}) {
+                    solve(*factor, interleaved(a, n, systems), Stream(stream.get()));
+                    synchronize(Device{}, Stream(stream.get()));
+                }
+            EXPECT_TRUE(same(replayed, download(a))) << "in a graph";
+            require(cudaGraphExecDestroy(executable));
+            require(cudaGraphDestroy(graph));
+        }
 }
 
 // A batch large enough for the staged kernel, launched by a thread that has not used CUDA before, while it captures.

@@ -23,7 +23,7 @@ std::string describe(const Subject& s) {
 // Sizes on both sides of what a GPU holds on chip, and a matrix for each path.
 std::vector<Subject> subjects() {
     std::vector<std::int64_t> sizes{1, 5, 64, 257, 1000};
-    if (!limits().small) sizes.insert(sizes.end(), {2049, 6000});
+    if (!limits().small) sizes.insert(sizes.end(), {2049, 4804, 6000, 9001});
     std::vector<Subject> list;
     for (std::int64_t n : sizes)
         for (const MatrixKind& kind :

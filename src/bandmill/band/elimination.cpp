@@ -13,7 +13,7 @@ std::optional<Elimination> Elimination::run(const BandMatrix& matrix, const Part
 
 Elimination::Elimination(const BandMatrix& matrix, const Partition& partition)
     : matrix_(&matrix), width_(matrix.half_bandwidth()), partition_(partition), n_(matrix.size()),
-      periodic_(matrix.boundary() == Boundary::periodic), rows_(partition.segments * columns() * partition.slots, 0),
+      periodic_(matrix.boundary() == Boundary::periodic), rows_(partition.slots * partition.segments * columns(), 0),
       blocks_(partition.segments), scale_(n_, 1), u_sum_(n_, 1), lu_sum_(n_, 0) {
     for (std::int64_t k = 0; k < n_; ++k) {
         Extended largest = 0;
@@ -242,7 +242,7 @@ Extended Elimination::row(int column, std::int64_t k) const {
     while (start(p + 1) <= k) ++p;
     while (start(p) > k) --p;
     const std::int64_t slot = partition_.slots - (start(p + 1) - k);
-    return rows_[(p * columns() + column) * partition_.slots + slot];
+    return rows_[(std::int64_t(p) * columns() + column) * partition_.slots + slot];
 }
 
 std::vector<Extended> Elimination::separators() const {

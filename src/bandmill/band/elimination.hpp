@@ -60,7 +60,7 @@ class Elimination {
     // While segment p is eliminated, its table holds L and U themselves; j counts its rows from its first.
     Extended& at(int p, int column, std::int64_t j) {
         const std::int64_t unused = partition_.slots - (start(p + 1) - start(p));
-        return rows_[(p * columns() + column) * partition_.slots + unused + j];
+        return rows_[(std::int64_t(p) * columns() + column) * partition_.slots + unused + j];
     }
     Extended& lower(int p, std::int64_t j, int w) { return at(p, w, j); }                    // w = 1 .. W
     Extended& lower_spike(int p, std::int64_t j, int w) { return at(p, 1 + width_ + w, j); } // w = 0 .. W - 1

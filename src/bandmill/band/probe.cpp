@@ -119,7 +119,7 @@ template <class T, int W> struct HostEnds {
     void load_spill(int c, T (&value)[W]) const { std::copy_n(spill[c * view.group].value, W, value); }
     void keep(int c, const T (&value)[W]) { std::copy_n(value, W, edge[view.end_of(c)].value); }
     void store(int c, const T (&value)[W]) { keep(c, value); }
-    const T* table(int c) const { return view.separators + view.end_of(c) * SeparatorLayout<W>::entries; }
+    const T* table(int c) const { return view.separators + std::int64_t(view.end_of(c)) * SeparatorLayout<W>::entries; }
     void wait() const {}
 };
 
@@ -128,7 +128,7 @@ template <class T, int W, int K> void run_segments(const PartitionView<T>& view,
     const int count = view.segments, group = view.group, root = count - 1;
     std::vector<Segment<T, W, K>> segments(count);
     std::vector<Edge<T, W>> spill(count), edge(count), from_right(count);
-    auto block = [&](int p, int part) { return view.separators + p * Layout::entries + part; };
+    auto block = [&](std::int64_t p, int part) { return view.separators + p * Layout::entries + part; };
     auto is_end = [&](int p) { return p % group == group - 1; };
     auto level_of = [&](int p) { return std::min(separator_level(p % group), view.levels); };
 

@@ -115,6 +115,7 @@ void load_kernel(Device device, const void* kernel) {
 }
 
 Workspace::Workspace(Device device) : device_(device) {
+    if (attribute(cudaDevAttrMemoryPoolsSupported, device.index) == 0) return;
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
@@ -122,16 +123,21 @@ Workspace::Workspace(Device device) : device_(device) {
     cudaMemPool_t pool = nullptr;
     check_cuda(cudaMemPoolCreate(&pool, &properties), "creating a pool of workspace");
     std::uint64_t keep = UINT64_MAX;
-    (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
     pool_ = pool;
+    if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess)
+        (void)cudaGetLastError(); // then memory is given back to the system sooner
 }
 
-Workspace::~Workspace() { (void)cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool_)); }
+Workspace::~Workspace() {
+    if (pool_ != nullptr && cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool_)) != cudaSuccess)
+        (void)cudaGetLastError(); // not the next caller's error
+}
 
 void* Workspace::take(std::size_t bytes, Stream stream) const {
     void* memory = nullptr;
     const cudaError_t code =
-        cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(pool_), stream.handle());
+        pool_ != nullptr ? cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(pool_), stream.handle())
+                         : cudaMalloc(&memory, bytes);
     if (code == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         throw DeviceError("cannot allocate " + std::to_string(bytes) + " bytes of workspace on GPU " +
@@ -141,8 +147,9 @@ void* Workspace::take(std::size_t bytes, Stream stream) const {
     return memory;
 }
 
-void Workspace::give_back(void* memory, Stream stream) const {
-    check_cuda(cudaFreeAsync(memory, stream.handle()), "giving workspace back");
+void Workspace::give_back(void* memory, Stream stream) const noexcept {
+    const cudaError_t code = pool_ != nullptr ? cudaFreeAsync(memory, stream.handle()) : cudaFree(memory);
+    if (code != cudaSuccess) (void)cudaGetLastError(); // an earlier failure of the stream, which its user will meet
 }
 
 void* allocate(Cuda, Device device, std::size_t bytes) {

@@ -42,11 +42,11 @@ class Workspace {
     Workspace& operator=(const Workspace&) = delete;
 
     void* take(std::size_t bytes, Stream stream) const;
-    void give_back(void* memory, Stream stream) const;
+    void give_back(void* memory, Stream stream) const noexcept;
 
   private:
     Device device_;
-    void* pool_;
+    void* pool_ = nullptr; // none on devices without pools: each solve then allocates, and waits for it
 };
 
 struct DeviceLimits {

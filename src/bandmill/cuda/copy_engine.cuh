@@ -52,14 +52,14 @@ __device__ __forceinline__ void fetch_bytes(void* to, const void* from, unsigned
 // Writes a value to the same place in another block of the cluster, and tells its barrier.
 template <class Value>
 __device__ __forceinline__ void send(Value* place, const Value& value, const Barrier* barrier, int rank) {
-    if constexpr (sizeof(Value) == 8) // as long segments have it
-        asm volatile("{\n.reg .u32 there, signal;\n"
-                     "mapa.shared::cluster.u32 there, %0, %2;\n"
-                     "mapa.shared::cluster.u32 signal, %3, %2;\n"
-                     "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %1, [signal];\n}" ::"r"(
-                         shared_address(place)),
-                     "l"(*reinterpret_cast<const long long*>(&value)), "r"(rank), "r"(shared_address(barrier))
-                     : "memory");
+    static_assert(sizeof(Value) == 8);
+    asm volatile("{\n.reg .u32 there, signal;\n"
+                 "mapa.shared::cluster.u32 there, %0, %2;\n"
+                 "mapa.shared::cluster.u32 signal, %3, %2;\n"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %1, [signal];\n}" ::"r"(
+                     shared_address(place)),
+                 "l"(*reinterpret_cast<const long long*>(&value)), "r"(rank), "r"(shared_address(barrier))
+                 : "memory");
 }
 // Relaxed: it only tells that this block has read its shared memory. With release semantics every block would wait
 // until its writes to global memory have arrived, a quarter of the time.
@@ -75,8 +75,8 @@ __device__ __forceinline__ void let_next_kernel_begin() { asm volatile("griddepc
 // Byte offset of a 16-byte chunk in lines of `Bytes`, as the copy engine swizzles them: eight threads that read the
 // same chunk of eight lines touch different banks.
 template <int Bytes> BANDMILL_HD int swizzled(int line, int chunk) {
-    static_assert(Bytes == 128 || Bytes == 64 || Bytes == 32);
-    constexpr int shift = Bytes == 128 ? 0 : Bytes == 64 ? 1 : 2, mask = Bytes / 16 - 1;
+    static_assert(Bytes == 128 || Bytes == 64);
+    constexpr int shift = Bytes == 128 ? 0 : 1, mask = Bytes / 16 - 1;
     return line * Bytes + ((chunk ^ ((line >> shift) & mask)) * 16);
 }
 

@@ -100,21 +100,25 @@ struct Launch {
 };
 
 // Can the copy engine fetch this right-hand side, and does the solution lie the same way?
-// (It starts on 16 bytes only, so contiguous systems must have an even number of rows in f64; segments then do too.)
 bool reachable(const FieldShape& b, const void* b_data, const FieldShape& x, const void* x_data, bool contiguous,
                std::size_t element_bytes, int bytes_at_once) {
-    const auto size = static_cast<std::int64_t>(element_bytes);
     auto plain = [&](const FieldShape& shape) {
         return shape.tile >= shape.batch && (contiguous ? shape.row_stride : shape.batch_stride) == 1;
     };
-    const std::int64_t step = (contiguous ? b.batch_stride : b.row_stride) * size; // bytes
-    // A thread writes its systems' values of a row at once.
-    const bool can_store =
-        contiguous || (b.batch * size % bytes_at_once == 0 && x.row_stride * size % bytes_at_once == 0 &&
-                       reinterpret_cast<std::uintptr_t>(x_data) % bytes_at_once == 0);
-    return plain(b) && plain(x) && can_store && b.batch <= INT_MAX / 2 && step > 0 && step < (1LL << 40) &&
-           step % 16 == 0 && (!contiguous || b.rows * size % 16 == 0) &&
-           reinterpret_cast<std::uintptr_t>(b_data) % 16 == 0;
+    auto is_multiple = [&](std::int64_t elements, int bytes) {
+        return elements % (bytes / static_cast<std::int64_t>(element_bytes)) == 0;
+    };
+    auto starts_on = [](const void* data, int bytes) { return reinterpret_cast<std::uintptr_t>(data) % bytes == 0; };
+    const std::int64_t length = contiguous ? b.rows : b.batch, stride = contiguous ? b.batch_stride : b.row_stride;
+    const bool can_fetch = starts_on(b_data, 16) && is_multiple(stride, 16) && stride >= length &&
+                           stride < (1LL << 36) && b.batch <= INT_MAX / 2;
+    // A thread writes its systems' values of a row at once. A segment of contiguous rows must start on 16 bytes too (a
+    // box at an odd row in f64 ended in an illegal instruction); with such n it does.
+    const bool can_store = contiguous
+                               ? is_multiple(b.rows, 16)
+                               : is_multiple(b.batch, bytes_at_once) && is_multiple(x.row_stride, bytes_at_once) &&
+                                     starts_on(x_data, bytes_at_once);
+    return plain(b) && plain(x) && can_fetch && can_store;
 }
 
 } // namespace
@@ -183,8 +187,7 @@ bool solve_staged(const StagedPlan& plan, int half_bandwidth, const Partition& p
     const cuuint32_t steps[2] = {1, 1};
     const CUtensorMapSwizzle swizzle = !contiguous                ? CU_TENSOR_MAP_SWIZZLE_NONE
                                        : variant.box_bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B
-                                       : variant.box_bytes == 64  ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                                  : CU_TENSOR_MAP_SWIZZLE_32B;
+                                                                  : CU_TENSOR_MAP_SWIZZLE_64B;
     const CUresult code =
         encode_tiled()(&map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
                        const_cast<T*>(b), contiguous ? contiguous_sizes : interleaved_sizes, strides,

@@ -61,7 +61,7 @@ template <class T, int W, int K, bool Contiguous> struct SharedLayout {
     static constexpr int warp_stage = K * 32 * int(sizeof(Value)); // what a warp holds
     // Contiguous systems: a box is this many bytes of each; solutions go through lines of shared memory.
     static constexpr int box_bytes = K * int(sizeof(T)) < 128 ? K * int(sizeof(T)) : 128;
-    static constexpr int line_bytes = K * int(sizeof(T)) < 64 ? K * int(sizeof(T)) : 64;
+    static constexpr int line_bytes = 64;
     static constexpr int warp_lines = Contiguous ? 32 * line_bytes : 0;
 
     int group, groups, lanes, stages, warps;
@@ -127,6 +127,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 
     int* const row_ends = reinterpret_cast<int*>(shared + layout.row_ends());
 
+    if (thread == 0) asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
     if (thread < stages * warps + 2) initialise(barriers + thread);
     if (thread < group) row_ends[thread] = segment_start<int>(rank * group + thread + 1, view.segments, n);
     make_barriers_visible();
@@ -231,21 +232,25 @@ __global__ void __launch_bounds__(block_threads, 1)
         }
 
         part_of.eliminate();
-        if (groups > 1) {
-            cluster_wait(); // all blocks have read what was sent for the tile before
+        bool sent = false;
+        if constexpr (K == most_slots)
+            if (groups > 1) {
+                cluster_wait(); // all blocks have read what was sent for the tile before
 #pragma unroll
-            for (int w = 0; w < W; ++w) {
-                if (part_of.is_end())
-                    for (int c = 0; c < groups; ++c) send(ends.at(2 * rank, w), part_of.edge[w], ends_here, c);
-                if (q == 0) {
-                    const Value spill = *part_of.spills.at(0, w);
-                    for (int c = 0; c < groups; ++c) send(ends.at(2 * rank + 1, w), spill, ends_here, c);
+                for (int w = 0; w < W; ++w) {
+                    if (part_of.is_end())
+                        for (int c = 0; c < groups; ++c) send(ends.at(2 * rank, w), part_of.edge[w], ends_here, c);
+                    if (q == 0) {
+                        const Value spill = *part_of.spills.at(0, w);
+                        for (int c = 0; c < groups; ++c) send(ends.at(2 * rank + 1, w), spill, ends_here, c);
+                    }
                 }
+                if (thread == 0) expect_bytes(ends_here, static_cast<unsigned>(2 * groups * W * lanes * sizeof(Value)));
+                if (q == 0) wait_for(ends_here, ends_parity);
+                ends_parity ^= 1;
+                sent = true;
             }
-            if (thread == 0) expect_bytes(ends_here, static_cast<unsigned>(2 * groups * W * lanes * sizeof(Value)));
-            if (q == 0) wait_for(ends_here, ends_parity);
-            ends_parity ^= 1;
-        } else {
+        if (!sent) {
             if (part_of.is_end()) ends.put(0, part_of.edge);
             if (q == 0)
                 for (int w = 0; w < W; ++w) *ends.at(1, w) = *part_of.spills.at(0, w);
@@ -306,7 +311,7 @@ __global__ void __launch_bounds__(block_threads, 1)
             }
         }
     }
-    if (groups > 1) cluster_wait(); // no block may leave while another could still write into it
+    if (groups > 1) cluster_wait(); // the last arrival needs its wait
 #else
     __trap(); // plan_staged never chooses it there
 #endif
