@@ -8,18 +8,11 @@
 #pragma once
 
 #include "bandmill/band/order.hpp"
-#include "bandmill/base/macros.hpp"
+#include "bandmill/base/arithmetic.hpp"
 
-#include <cmath>
 #include <cstdint>
 
 namespace bandmill::detail {
-
-// Explicitly fused, so that every host and device rounds alike.
-BANDMILL_HD double multiply(double a, double b) { return a * b; }
-BANDMILL_HD float multiply(float a, float b) { return a * b; }
-BANDMILL_HD double multiply_add(double a, double b, double c) { return ::fma(a, b, c); }
-BANDMILL_HD float multiply_add(float a, float b, float c) { return ::fmaf(a, b, c); }
 
 // Elimination with one segment, laid out as the sweeps read it: every term is a multiply-add. The last W rows are the
 // separator; a periodic system reaches it from both ends.

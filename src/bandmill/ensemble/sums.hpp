@@ -1,0 +1,49 @@
+// FixedSum: a sum that does not depend on the order of its terms, because it is a sum of integers. A value becomes
+// value * 2^bits, rounded down, in 128 bits; threads, GPUs and ranks may add in any order and agree to the last bit.
+#pragma once
+
+#include "bandmill/base/macros.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace bandmill {
+
+namespace detail {
+
+// A fixed-point number of up to 96 bits in three pieces, each of which can be summed 2^31 times in 64 bits: what a GPU
+// adds up by atomics.
+struct Pieces {
+    std::int64_t high, middle, low; // high * 2^64 + middle * 2^32 + low
+};
+BANDMILL_HD Pieces to_pieces(double value, int bits) {
+    const double scaled = ::ldexp(value, bits), high = ::floor(::ldexp(scaled, -64));
+    const double rest = scaled - ::ldexp(high, 64), middle = ::floor(::ldexp(rest, -32)); // all exact
+    const double low = ::floor(rest - ::ldexp(middle, 32));
+    return {static_cast<std::int64_t>(high), static_cast<std::int64_t>(middle), static_cast<std::int64_t>(low)};
+}
+
+} // namespace detail
+
+class FixedSum {
+  public:
+    void add(const detail::Pieces& pieces) {
+        value_ +=
+            (static_cast<__int128>(pieces.high) << 64) + (static_cast<__int128>(pieces.middle) << 32) + pieces.low;
+    }
+    void add(const FixedSum& other) { value_ += other.value_; }
+    // The sum, rounded once.
+    double value(int bits) const { return std::ldexp(static_cast<double>(value_), -bits); }
+    __int128 raw() const { return value_; } // for files and messages between ranks
+    static FixedSum from_raw(__int128 raw) {
+        FixedSum sum;
+        sum.value_ = raw;
+        return sum;
+    }
+    bool operator==(const FixedSum&) const = default;
+
+  private:
+    __int128 value_ = 0;
+};
+
+} // namespace bandmill

@@ -1,0 +1,40 @@
+// Diffusion:  C_t = D C_xx, Crank-Nicolson.
+//   D  diffusivity
+#pragma once
+
+#include "bandmill/pde/equation.hpp"
+
+namespace bandmill {
+
+struct Diffusion {
+    double diffusivity = 1; // D
+
+    static constexpr const char* name = "diffusion";
+    static constexpr int half_bandwidth = 1;
+    static constexpr double implicitness = 0.5;
+    static constexpr std::array<const char*, 0> member_parameters{};
+
+    void check() const { detail::require_positive(diffusivity, "the diffusivity"); }
+    LinearOperator implicit() const { return {.second = diffusivity}; }
+    double stable_step(const Grid&, double) const { return std::numeric_limits<double>::infinity(); }
+    double profile(const Grid&, std::int64_t) const { return 0; }
+
+    template <class T> struct Rate {
+        static constexpr bool has_potential = true, has_source = false;
+        static constexpr int left = 0, right = 0;
+        double scale;
+        T half_gradient; // D / (2 dx^2)
+
+        template <class V> BANDMILL_HD V potential(const V&, const V& here, const V&) const { return here; }
+        // The functional it descends: D/2 C_x^2.
+        template <class V> BANDMILL_HD V energy(const V&, const V& here, const V& after) const {
+            const V step = after - here;
+            return half_gradient * (step * step);
+        }
+    };
+    template <class T> Rate<T> rate(const Grid& grid) const {
+        return {diffusivity, static_cast<T>(diffusivity / 2 / (grid.spacing() * grid.spacing()))};
+    }
+};
+
+} // namespace bandmill

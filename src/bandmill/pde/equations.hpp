@@ -1,0 +1,24 @@
+// The list of equations. To add one: write its file, include it here and name it in the list (docs/equations.md).
+// A build may add its own without touching this file: BANDMILL_MORE_EQUATIONS_FILE and BANDMILL_MORE_EQUATIONS.
+#pragma once
+
+#include "bandmill/pde/cahn_hilliard.hpp"
+#include "bandmill/pde/diffusion.hpp"
+#include "bandmill/pde/forced_cahn_hilliard.hpp"
+#include "bandmill/pde/hyperdiffusion.hpp"
+#if defined(BANDMILL_MORE_EQUATIONS_FILE)
+#include BANDMILL_MORE_EQUATIONS_FILE
+#endif
+
+#include <variant>
+
+namespace bandmill {
+
+using Equation = std::variant<Diffusion, Hyperdiffusion, CahnHilliard, ForcedCahnHilliard
+#if defined(BANDMILL_MORE_EQUATIONS)
+                              ,
+                              BANDMILL_MORE_EQUATIONS
+#endif
+                              >;
+
+} // namespace bandmill
