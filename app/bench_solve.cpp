@@ -1,15 +1,12 @@
 // bandmill bench solve: the time of one solve, case by case, against what the memory allows.
+#include "bench_common.hpp"
 #include "command.hpp"
 #include "environment.hpp"
 #include "output_file.hpp"
-#include "rival_names.hpp"
 #include "solve_report.hpp"
 #include "solve_runner.hpp"
 
 #include "bandmill/base/error.hpp"
-
-#include <cstdio>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -26,49 +23,10 @@ struct Options {
     bool list = false, force_overwrite = false, quiet = false;
 };
 
-Backend choose_backend(const Options& options) {
-    const Backend wanted = parse_word("--backend", options.backend, backend_words);
-    const auto gpus = bandmill::cuda_devices();
-    const Backend chosen = wanted != Backend::automatic ? wanted : gpus.empty() ? Backend::cpu : Backend::cuda;
-    if (chosen == Backend::cpu && !options.gpu.empty())
-        throw UsageError(wanted == Backend::cpu ? "--gpu makes no sense with --backend cpu"
-                                                : "--gpu was given, but no usable GPU was found (see bandmill info)");
-    if (wanted == Backend::cuda && !options.threads.empty())
-        throw UsageError("--threads makes no sense with --backend cuda");
-    return chosen;
-}
-
-// Typed errors of the library, before the first case runs.
-void require_gpu(bandmill::Device device) {
-    if (!bandmill::cuda_built())
-        throw bandmill::BackendUnavailable("the CUDA backend is not in this build: configure with -DBANDMILL_CUDA=ON, "
-                                           "or use --backend cpu");
-    const auto gpus = bandmill::cuda_devices();
-    for (const bandmill::DeviceInfo& gpu : gpus)
-        if (gpu.index == device.index) return;
-    throw bandmill::BackendUnavailable(
-        gpus.empty() ? std::string("no usable GPU was found (see bandmill info)")
-                     : fmt::format("there is no GPU {} ({} were found): see bandmill info", device.index, gpus.size()));
-}
-
-std::vector<std::string> read_rivals(const Options& options, Backend backend) {
-    std::vector<std::string> known;
-    for (const RivalName& rival : rival_names(backend)) known.emplace_back(rival.name);
-    if (options.rivals == "all") return known;
-    if (options.rivals == "none") return {};
-    const std::vector<std::string> chosen = split_list("--rivals", options.rivals);
-    for (const std::string& name : chosen)
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
-            known.insert(known.begin(), {"all", "none"});
-            refuse_word("--rivals", name, known);
-        }
-    return chosen;
-}
-
 RunOptions read_run_options(const Options& options) {
     RunOptions run{};
-    run.backend = choose_backend(options);
-    if (!options.gpu.empty()) run.device.index = static_cast<int>(parse_size("--gpu", options.gpu, 0, 1023));
+    run.backend = choose_backend(options.backend, options.gpu, options.threads);
+    run.device = choose_gpu(options.gpu);
     if (!options.threads.empty())
         run.threads.count = static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
     if (options.in_place && options.out_of_place) throw UsageError("--in-place and --out-of-place exclude each other");
@@ -81,7 +39,7 @@ RunOptions read_run_options(const Options& options) {
     run.max_bytes =
         options.max_bytes.empty() ? SIZE_MAX : static_cast<std::size_t>(parse_size("--max-bytes", options.max_bytes));
     if (options.memory && options.no_memory) throw UsageError("--memory and --no-memory exclude each other");
-    run.rivals = read_rivals(options, run.backend);
+    run.rivals = choose_rivals(options.rivals, rival_names(run.backend));
     return run;
 }
 
@@ -97,25 +55,6 @@ CaseLists read_lists(const Options& options) {
     if (given(options.precision)) lists.precision = parse_words("--precision", options.precision, precision_words);
     if (given(options.matrix)) lists.matrix = parse_words("--matrix", options.matrix, matrix_words);
     return lists;
-}
-
-// One line that is overwritten, on a terminal only.
-class Progress {
-  public:
-    explicit Progress(bool wanted) : shown_(wanted && isatty(STDERR_FILENO)) {}
-    void show(const std::string& text) const {
-        if (shown_) fmt::print(stderr, "\r\033[K{}", text);
-    }
-    void clear() const { show(""); }
-
-  private:
-    bool shown_;
-};
-
-void print_now(const std::string& text, bool quiet) {
-    if (quiet) return;
-    fmt::print("{}", text);
-    std::fflush(stdout);
 }
 
 // What is true of all cases; prints the head of the table, with the ceiling of the largest array that will be used.
@@ -138,7 +77,7 @@ SolveBench begin_bench(SolveRunner& runner, const RunOptions& run, const std::ve
 // How many cases the library refused with an error. They are reported like skipped ones: what was measured before them
 // is worth keeping.
 int run_cases(SolveRunner& runner, const std::vector<SolveCase>& cases, SolveBench& bench, bool quiet) {
-    const Progress progress(!quiet);
+    const ProgressLine progress(!quiet);
     int failed = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         progress.show(fmt::format("[{}/{}] {}", i + 1, cases.size(), describe(cases[i])));
@@ -212,11 +151,7 @@ void add_bench_solve(CLI::App& bench) {
         bench.add_subcommand("solve", "Time the solver against a copy of the same memory, and against rivals");
     const auto options = std::make_shared<Options>();
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
-        // CLI11 would take the next flag for a value that was forgotten.
-        const auto present = [](const std::string& given) {
-            return given.empty() || given.starts_with("--") ? "a value is missing" : "";
-        };
-        return command->add_option(flag, value, help)->type_name(type)->check(present);
+        return add_text(*command, flag, value, type, help);
     };
     text("--backend", options->backend, "NAME", "auto, cpu or cuda; auto takes the GPU if there is one");
     text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");

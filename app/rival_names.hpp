@@ -1,7 +1,7 @@
 // The rivals by name, as `--rivals` takes them and results give them.
 #pragma once
 
-#include "solve_case.hpp"
+#include "choices.hpp"
 
 #include <span>
 

@@ -1,7 +1,7 @@
 // The cases `bandmill bench solve` measures: what they are, which run by default, and their matrices.
 #pragma once
 
-#include "text.hpp"
+#include "choices.hpp"
 
 #include "bandmill/band/matrix.hpp"
 #include "bandmill/base/field.hpp"
@@ -12,19 +12,14 @@
 
 namespace app {
 
-enum class Backend { automatic, cpu, cuda };
 enum class Layout { interleaved, contiguous, tiled };
-enum class Precision { f64, f32 };
 enum class MatrixKind { general, toeplitz };
 // Which rivals a case is compared with, of those that were asked for. The standard set spares the slow ones at the
 // largest batches.
 enum class RivalScope { all, paper, none };
 
-inline constexpr Word<Backend> backend_words[] = {
-    {"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}};
 inline constexpr Word<Layout> layout_words[] = {
     {"interleaved", Layout::interleaved}, {"contiguous", Layout::contiguous}, {"tiled", Layout::tiled}};
-inline constexpr Word<Precision> precision_words[] = {{"f64", Precision::f64}, {"f32", Precision::f32}};
 inline constexpr Word<MatrixKind> matrix_words[] = {{"general", MatrixKind::general},
                                                     {"toeplitz", MatrixKind::toeplitz}};
 inline constexpr Word<bandmill::Boundary> boundary_words[] = {{"open", bandmill::Boundary::open},
