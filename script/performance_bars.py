@@ -5,7 +5,8 @@ CUSPARSE = ["gtsvInterleavedBatch", "gtsvInterleavedBatch+reset", "gtsv2StridedB
             "gpsvInterleavedBatch+reset"]
 KINDS = [(1, "open"), (1, "periodic"), (2, "open"), (2, "periodic")]
 
-# `quantity` is share, time (us) or whom the speedup is over; the bar is for all records that fit `where`.
+# `quantity` is share, time (us), speed (10^9 point-steps per second), a key of the record, or whom the speedup is over;
+# the bar is for all records that fit `where`.
 Bar = namedtuple("Bar", "target case quantity bar where")
 SHORT = [64, 128, 256, 300, 512, 1000, 1024]
 
@@ -54,7 +55,54 @@ def cpu_bars():
     return bars
 
 
+def h200_step_bars():
+    """10^9 point-steps per second, `bandmill bench step`."""
+    plain = dict(equation="cahn-hilliard", dtype="f64", statistics="none", shape="throughput")
+
+    def many(members):
+        return members >= 16384
+
+    bars = []
+    for name, bar, where in (
+            ("Cahn-Hilliard, n = 256, 262,144 members", 880, dict(n=256, members=262144)),
+            ("the same, domain size of every member at every step", 800,
+             dict(n=256, members=262144, statistics="domain-size")),
+            ("n = 64", 830, dict(n=64, members=many)),
+            ("n = 300", 700, dict(n=300, members=many)),
+            ("n = 512", 840, dict(n=512, members=many)),
+            ("n = 1024", 800, dict(n=1024, members=many)),
+            ("n = 4096", 400, dict(n=4096, members=many)),
+            ("forced, n = 512", 240, dict(equation="forced-cahn-hilliard", n=512, members=many)),
+            ("forced, n = 512, f32", 500, dict(equation="forced-cahn-hilliard", n=512, members=many, dtype="f32")),
+            ("n = 256, f32", 1700, dict(n=256, members=262144, dtype="f32")),
+            ("n = 256, f32, domain size at every step", 1400,
+             dict(n=256, members=262144, dtype="f32", statistics="domain-size")),
+            ("diffusion, n = 1024, 65,536 members", 900, dict(equation="diffusion", n=1024, members=65536)),
+            ("hyperdiffusion, n = 1024, 65,536 members", 900, dict(equation="hyperdiffusion", n=1024, members=65536)),
+            ("n = 256, 4,096 members", 700, dict(n=256, members=4096)),
+            ("n = 256, 64 members", 17, dict(n=256, members=64)),
+            ("n = 256, 64 members, shape latency", 30, dict(n=256, members=64, shape="latency"))):
+        bars.append(Bar("speed", name, "speed", bar, dict(plain, **where)))
+    return bars
+
+
+def cpu_step_bars():
+    plain = dict(equation="cahn-hilliard", dtype="f64", statistics="none", n=256)
+    forced = dict(plain, equation="forced-cahn-hilliard")
+    return [Bar("speed", "Cahn-Hilliard, n = 256, one core", "speed", 1.3, dict(plain, threads=1)),
+            Bar("speed", "forced, n = 256, one core", "speed", 0.25, dict(forced, threads=1)),
+            Bar("over one thread", "Cahn-Hilliard, n = 256, two threads", "one_thread", 1.85, dict(plain, threads=2)),
+            Bar("over one thread", "forced, n = 256, two threads", "one_thread", 1.85, dict(forced, threads=2)),
+            # measured in one run by bench/array_frameworks.py
+            Bar("over NumPy + SciPy FFT", "n = 256, one core, 4,096 members, increment form", "bandmill_is", 80,
+                dict(plain, contestant="NumPy + SciPy", path="increment", members=4096))]
+
+
 def bars_of(run):
+    if run.get("benchmark") == "step":
+        if "H200" in run["device"]:
+            return h200_step_bars()
+        return cpu_step_bars() if run["backend"] == "cpu" and run.get("isa") == "v4" else []
     if "H200" in run["device"]:
         return h200_bars()
     return cpu_bars() if run["backend"] == "cpu" and run.get("threads") == 2 else []
@@ -82,6 +130,10 @@ def measured(record, quantity):
         return record["share_of_copy"]
     if quantity == "time":
         return record["time_us"]["median"]
+    if quantity == "speed":
+        return None if record["wrong"] else record["gpoint_steps_per_s"]
+    if quantity in ("one_thread", "bandmill_is"):
+        return record.get(quantity)
     lapack = ["gttrs" if record["half_bandwidth"] == 1 else "gbtrs"]
     names = {"paper": ["paper"], "cuSPARSE": CUSPARSE, "LAPACK": lapack}[quantity]
     return min((s for name, s in rivals(record).items() if name in names and s is not None), default=None)
@@ -94,8 +146,10 @@ def spoken(values, digits=1, unit=""):
 
 def differing(records, record):
     """The fields that tell this record from the others of its bar."""
-    words = {"half_bandwidth": "W={}", "boundary": "{}", "n": "n = {:,}", "batch": "{:,} systems"}
-    return ", ".join(word.format(record[key]) for key, word in words.items() if len({r[key] for r in records}) > 1)
+    words = {"half_bandwidth": "W={}", "boundary": "{}", "n": "n = {:,}", "batch": "{:,} systems",
+             "members": "{:,} members"}
+    return ", ".join(word.format(record[key]) for key, word in words.items()
+                     if key in record and len({r[key] for r in records}) > 1)
 
 
 def judge(bar, records):
@@ -108,7 +162,7 @@ def judge(bar, records):
     low_is_good = bar.quantity == "time"
     missed = [v for v in values.values() if (v > bar.bar if low_is_good else v < bar.bar)]
     worst = (max if low_is_good else min)(values, key=values.get)
-    digits, unit = {"share": (3, ""), "time": (2, " us")}.get(bar.quantity, (1, "x"))
+    digits, unit = {"share": (3, ""), "time": (2, " us"), "speed": (2, "")}.get(bar.quantity, (1, "x"))
     text = spoken(values.values(), digits, unit)
     if differing(asked, asked[worst]) and " to " in text:
         text += f" (worst: {differing(asked, asked[worst])})"
