@@ -30,7 +30,7 @@ struct HistogramBins {
 
 struct ObservableRequest {
     Observable observable;
-    std::optional<HistogramBins> histogram;
+    std::optional<HistogramBins> histogram = {};
 };
 
 // One observable over the ensemble at one time.
@@ -65,8 +65,9 @@ BANDMILL_HD int bin_of(double value, double low, double high, int bins) {
     return bin < bins ? bin : bins - 1;
 }
 
-// domain_size from mean_square; infinite or negative values are left out or counted as they are.
-BANDMILL_HD double domain_size(double mean_square) { return 1 / (1 - mean_square); }
+// domain_size from mean_square; infinite or negative values are left out or counted as they are. The last term is 0, or
+// NaN where an infinite mean_square would give a domain size of 0.
+BANDMILL_HD double domain_size(double mean_square) { return 1 / (1 - mean_square) + 0 * mean_square; }
 
 } // namespace detail
 
