@@ -1,5 +1,5 @@
-// SIMD lanes for one instruction-set level: every lane holds one system. Included by solve_lanes.cpp alone, which is
-// compiled once per level; everything lives in that level's namespace so that the linker can never mix two levels.
+// SIMD lanes for one instruction-set level: every lane holds one system. Only for files that are compiled once per
+// level; everything lives in that level's namespace so that the linker can never mix two levels.
 #pragma once
 
 #include <cstdint>
@@ -87,9 +87,42 @@ BANDMILL_INLINE Pack<T, Count> multiply_add(T a, const Pack<T, Count>& b, const 
     return result;
 }
 template <class T, int Count>
-BANDMILL_INLINE Pack<T, Count> operator+(const Pack<T, Count>& a, const Pack<T, Count>& b) {
+BANDMILL_INLINE Pack<T, Count> multiply_add(const Pack<T, Count>& a, const Pack<T, Count>& b, const Pack<T, Count>& c) {
     Pack<T, Count> result;
-    for (int k = 0; k < Count; ++k) result.part[k] = a.part[k] + b.part[k];
+    for (int k = 0; k < Count; ++k) result.part[k] = fused(a.part[k], b.part[k], c.part[k]);
+    return result;
+}
+
+// The four operations between packs, and with one number for all lanes on either side.
+#define BANDMILL_PACK_OPERATOR(op)                                                                                     \
+    template <class T, int Count>                                                                                      \
+    BANDMILL_INLINE Pack<T, Count> operator op(const Pack<T, Count>& a, const Pack<T, Count>& b) {                     \
+        Pack<T, Count> result;                                                                                         \
+        for (int k = 0; k < Count; ++k) result.part[k] = a.part[k] op b.part[k];                                       \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    template <class T, int Count> BANDMILL_INLINE Pack<T, Count> operator op(const Pack<T, Count>& a, T b) {           \
+        Pack<T, Count> result;                                                                                         \
+        for (int k = 0; k < Count; ++k) result.part[k] = a.part[k] op spread(b);                                       \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    template <class T, int Count> BANDMILL_INLINE Pack<T, Count> operator op(T a, const Pack<T, Count>& b) {           \
+        Pack<T, Count> result;                                                                                         \
+        for (int k = 0; k < Count; ++k) result.part[k] = spread(a) op b.part[k];                                       \
+        return result;                                                                                                 \
+    }
+BANDMILL_PACK_OPERATOR(+)
+BANDMILL_PACK_OPERATOR(-)
+BANDMILL_PACK_OPERATOR(*)
+BANDMILL_PACK_OPERATOR(/)
+#undef BANDMILL_PACK_OPERATOR
+
+template <class T, int Count> BANDMILL_INLINE Pack<T, Count> divide(const Pack<T, Count>& a, const Pack<T, Count>& b) {
+    return a / b;
+}
+template <class T, int Count> BANDMILL_INLINE Pack<T, Count> operator-(const Pack<T, Count>& a) {
+    Pack<T, Count> result;
+    for (int k = 0; k < Count; ++k) result.part[k] = -a.part[k];
     return result;
 }
 
