@@ -2,7 +2,8 @@
 """Cahn-Hilliard ensembles stepped by array frameworks, as a user without bandmill would write them.
 
 NumPy with SciPy's FFT on one CPU core; CuPy, PyTorch and JAX on a GPU. The equation, the grid and the step are those of
-`bandmill bench step` (n points on 2 pi, gamma = 0.01, dt = 0.1 dx, f64), and so is the unit: 10^9 point-steps per second.
+`bandmill bench step` (n points on 2 pi, gamma = 0.01, dt = 0.1 dx, f64), and so is the unit: 10^9 point-steps per
+second.
 Ways to take a step:
   increment  C += irfft(rfft(mu) dt D2 / (1 + gamma dt D4)), mu by differences of neighbours
   spectral   the transform of C is kept: rfft of C^3 and one irfft per step
@@ -26,7 +27,8 @@ for name in ("OMP", "OPENBLAS", "MKL"):  # one core, for `dense` too; read when 
 try:
     import numpy
 except ImportError:
-    sys.exit("array_frameworks: NumPy was not found (every framework here needs it): python3 -m pip install numpy scipy")
+    sys.exit("array_frameworks: NumPy was not found (every framework here needs it): "
+             "python3 -m pip install numpy scipy")
 
 GAMMA = 0.01
 # The ensemble of `bandmill bench step`; on the CPU also one that stays in the level-2 cache, where NumPy is fastest.
@@ -237,8 +239,8 @@ def show(record):
     factor = f"{record['bandmill_is']:8.1f}x" if "bandmill_is" in record else ""
     spread = 100 * (record["time_us"]["max"] - record["time_us"]["min"]) / record["time_us"]["median"]
     speed = "WRONG" if record["wrong"] else f"{record['gpoint_steps_per_s']:.4g}"
-    print(f"{record['contestant']:<16} {record['path']:<30} {record['members']:>8} {speed:>10} {spread:>7.1f}% {factor}",
-          flush=True)
+    print(f"{record['contestant']:<16} {record['path'][:30]:<30} {record['members']:>8} {speed:>10} {spread:>7.1f}% "
+          f"{factor}", flush=True)
 
 
 def main():
@@ -250,7 +252,8 @@ def main():
     parser.add_argument("--n", type=int, default=256, help="points of a member (default 256)")
     parser.add_argument("--members", type=int, help="default: cpu 4096 and 64, cuda 2^18")
     parser.add_argument("--repetitions", type=int, default=5, help="timings (default 5)")
-    parser.add_argument("--bandmill", metavar="PATH", help="the program: run it too, and say how many times as fast it is")
+    parser.add_argument("--bandmill", metavar="PATH",
+                        help="the program: run it too, and say how many times as fast it is")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="also write the results")
     arguments = parser.parse_args()
     names = arguments.frameworks.split(",") if arguments.frameworks else [

@@ -162,7 +162,8 @@ def judge(bar, records):
     low_is_good = bar.quantity == "time"
     missed = [v for v in values.values() if (v > bar.bar if low_is_good else v < bar.bar)]
     worst = (max if low_is_good else min)(values, key=values.get)
-    digits, unit = {"share": (3, ""), "time": (2, " us"), "speed": (2, "")}.get(bar.quantity, (1, "x"))
+    forms = {"share": (3, ""), "time": (2, " us"), "speed": (2, ""), "one_thread": (2, "x")}
+    digits, unit = forms.get(bar.quantity, (1, "x"))
     text = spoken(values.values(), digits, unit)
     if differing(asked, asked[worst]) and " to " in text:
         text += f" (worst: {differing(asked, asked[worst])})"

@@ -2,10 +2,11 @@
 *-arrays.json (bench/array_frameworks.py)."""
 from performance_bars import bars_of, judge
 
-STEPS = """`bandmill bench step` advances whole ensembles. **Speed** is in 10^9 point-steps per second: points of a member times
-members times steps, over the time (medians; each timing is as many steps as take about 0.2 s). Members start from noise and
-are finite in the end, or the result does not count. The **paper's way** is a pass over memory for the right-hand sides, then
-the paper's solver for periodic systems, by our own kernels or plain loops; its states agree with ours after the first steps."""
+STEPS = """`bandmill bench step` advances whole ensembles. **Speed** is in 10^9 point-steps per second: points of a member
+times members times steps, over the time (medians; each timing is as many steps as take about 0.2 s). Members start from
+noise and are finite in the end, or the result does not count. The **paper's way** is a pass over memory for the
+right-hand sides, then the paper's solver for periodic systems, by our own kernels or plain loops; its states agree with
+ours after the first steps, or it does not count."""
 
 
 def key_of(record, *left_out):
@@ -32,8 +33,9 @@ def bars_table(table, run, arrays, why):
         text, verdict, met = judge(bar, arrays["records"] if bar.quantity == "bandmill_is" else run["records"])
         wanted = f"{bar.bar:,}" + ("" if bar.quantity == "speed" else "x")
         rows.append([bar.target, bar.case, wanted, text, verdict + (why if met is False else "")])
-    note = "Cahn-Hilliard and f64 unless said."
-    return f"{note}\n\n" + table(["target", "case", "bar", "measured", "met?"], rows) if rows else ""
+    if not rows:
+        return "The bars are for an H200 and for CPUs with AVX-512: none apply here."
+    return "Cahn-Hilliard and f64 unless said.\n\n" + table(["target", "case", "bar", "measured", "met?"], rows)
 
 
 def speeds_table(table, run):
@@ -50,20 +52,23 @@ def speeds_table(table, run):
                      f"{paper:.1f}x" if paper else ""])
     text = table(head, rows)
     for s in run.get("skipped", []):
-        text += f"\n\nNot measured: {s['equation']}, n = {s['n']:,}, {s['members']:,} members, {s['dtype']}: {s['reason']}."
+        text += (f"\n\nNot measured: {s['equation']}, n = {s['n']:,}, {s['members']:,} members, {s['dtype']}: "
+                 f"{s['reason']}.")
     return text
 
 
 def arrays_table(table, path, arrays):
-    rows = [[r["contestant"], r["path"], f"{r['members']:,}", "wrong" if r["wrong"] else number(r["gpoint_steps_per_s"]),
+    rows = [[r["contestant"], r["path"], f"{r['members']:,}",
+             "wrong" if r["wrong"] else number(r["gpoint_steps_per_s"]),
              f"{r['bandmill_is']:.1f}x" if r.get("bandmill_is") else ""] for r in arrays["records"]]
     if not rows:
         return ""
-    text = (f"Array frameworks on the same problem, Cahn-Hilliard with n = {arrays['records'][0]['n']} in f64, and bandmill "
-            f"in the same run (`bench/array_frameworks.py`, `bench/results/{path.name}`, {arrays['date']}, commit "
+    text = (f"Array frameworks on the same problem, Cahn-Hilliard with n = {arrays['records'][0]['n']} in f64, and "
+            f"bandmill in the same run (`bench/array_frameworks.py`, `bench/results/{path.name}`, {arrays['date']}, commit "
             f"{arrays['commit']}):\n\n")
     text += table(["", "way", "members", "speed", "bandmill is faster by"], rows)
-    left_out = [f"{s['contestant']} {s.get('path', '')}".strip() + f": {s['reason']}" for s in arrays.get("skipped", [])]
+    left_out = [f"{s['contestant']} {s.get('path', '')}".strip() + f": {s['reason']}"
+                for s in arrays.get("skipped", [])]
     return text + ("\n\nNot measured: " + "; ".join(left_out) + "." if left_out else "")
 
 
