@@ -41,9 +41,10 @@ int run(int argc, char** argv) {
     program.footer("Each command has its own --help, for example: bandmill bench solve --help\n"
                    "Exit codes: 0 done, 1 the run failed, 2 wrong command line (nothing was done).");
     app::add_info(program);
-    CLI::App& bench = *program.add_subcommand("bench", "Measure speed against what the memory allows");
+    CLI::App& bench = *program.add_subcommand("bench", "Measure speed");
     bench.require_subcommand(1);
     app::add_bench_solve(bench);
+    app::add_bench_step(bench);
 
     try {
         program.parse(argc, argv);

@@ -1,0 +1,165 @@
+// bandmill bench step: how many points of an ensemble are stepped per second, case by case, beside the paper's way.
+#include "bench_common.hpp"
+#include "command.hpp"
+#include "environment.hpp"
+#include "output_file.hpp"
+#include "step_report.hpp"
+
+#include "bandmill/base/error.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+// The options as typed; an empty text is an option that was not given.
+struct Options {
+    std::string backend = "auto", gpu, threads;
+    std::string equation, n, members, precision, statistics, shape;
+    std::string steps, repetitions = "7", json, rivals = "all";
+    bool list = false, force_overwrite = false, quiet = false;
+};
+
+StepOptions read_step_options(const Options& options) {
+    StepOptions run{};
+    run.backend = choose_backend(options.backend, options.gpu, options.threads);
+    run.device = choose_gpu(options.gpu);
+    if (!options.steps.empty()) run.patience.steps = parse_size("--steps", options.steps, 1, std::int64_t{1} << 40);
+    run.patience.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.rivals = choose_rivals(options.rivals, step_rival_names);
+    return run;
+}
+
+StepLists read_lists(const Options& options, Backend backend) {
+    StepLists lists;
+    const auto given = [](const std::string& text) { return !text.empty(); };
+    if (given(options.equation)) lists.equation = parse_words("--equation", options.equation, equation_words);
+    if (given(options.n))
+        for (const std::string& item : split_list("--n", options.n))
+            lists.n.push_back(parse_size("--n", item, bandmill::Grid::fewest_points));
+    if (given(options.members)) lists.members = parse_sizes("--members", options.members);
+    if (given(options.precision)) lists.precision = parse_words("--precision", options.precision, precision_words);
+    if (given(options.statistics)) lists.statistics = parse_words("--statistics", options.statistics, statistics_words);
+    if (given(options.shape)) lists.shape = parse_words("--shape", options.shape, shape_words);
+    if (given(options.threads))
+        for (const std::string& item : split_list("--threads", options.threads))
+            lists.threads.push_back(static_cast<int>(parse_size("--threads", item, 1, 4096)));
+    const auto& shapes = lists.shape;
+    if (backend == Backend::cpu && std::find(shapes.begin(), shapes.end(), bandmill::Shape::latency) != shapes.end())
+        throw UsageError("--shape latency makes no sense on the CPU, where a member is never spread");
+    return lists;
+}
+
+// How many cases the library refused with an error. They are reported like skipped ones: what was measured before them
+// is worth keeping.
+int run_cases(StepRunner& runner, const std::vector<StepCase>& cases, StepBench& bench, bool quiet) {
+    const ProgressLine progress(!quiet);
+    int failed = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        progress.show(fmt::format("[{}/{}] {}", i + 1, cases.size(), describe(cases[i])));
+        std::variant<StepRecord, StepSkipped> outcome;
+        try {
+            outcome = runner.run(cases[i]);
+        } catch (const bandmill::Error& error) {
+            outcome = StepSkipped{cases[i], fmt::format("failed: {}", error.what())};
+            ++failed;
+        }
+        progress.clear();
+        if (const auto* skipped = std::get_if<StepSkipped>(&outcome)) {
+            bench.skipped.push_back(*skipped);
+            print_now(table_line(*skipped), quiet);
+        } else {
+            bench.records.push_back(std::get<StepRecord>(std::move(outcome)));
+            print_now(table_lines(bench.records.back()), quiet);
+        }
+    }
+    return failed;
+}
+
+void print_list(const StepOptions& run, const std::vector<StepCase>& cases) {
+    for (const StepCase& what : cases) fmt::print("{}\n", describe(what));
+    fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(run.backend, backend_words),
+               run.rivals.empty() ? "without rivals" : "with this rival:");
+    for (const auto& [name, what] : step_rival_names)
+        if (!run.rivals.empty()) fmt::print("  {:<10}{}\n", name, what);
+}
+
+void refuse_wrong(const std::vector<StepRecord>& records) {
+    const auto wrong =
+        std::count_if(records.begin(), records.end(), [](const StepRecord& record) { return record.wrong(); });
+    if (wrong > 0)
+        throw std::runtime_error(fmt::format("{} of {} runs ended with members that are not finite: their times mean "
+                                             "nothing",
+                                             wrong, records.size()));
+}
+
+void run_bench(const Options& options) {
+    const StepOptions run = read_step_options(options);
+    const auto cases = make_step_cases(read_lists(options, run.backend), run.backend);
+    if (options.list) return print_list(run, cases);
+    std::optional<OutputFile> file;
+    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
+    if (run.backend == Backend::cuda) require_gpu(run.device);
+
+    StepRunner runner(run);
+    StepBench bench{word_of(run.backend, backend_words), runner.device_name(), utc_now(), load_average(), {}, {}};
+    print_now(table_head(bench), options.quiet);
+    const int failed = run_cases(runner, cases, bench, options.quiet);
+    if (file) {
+        file->write(to_json(bench));
+        print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
+    }
+    if (failed > 0) throw std::runtime_error(fmt::format("{} of {} cases failed", failed, cases.size()));
+    if (bench.records.empty()) throw std::runtime_error("nothing was measured: every case was skipped");
+    refuse_wrong(bench.records);
+}
+
+} // namespace
+
+void add_bench_step(CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand("step", "Time the steps of ensembles, and the paper's way beside them");
+    const auto options = std::make_shared<Options>();
+    const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
+        return add_text(*command, flag, value, type, help);
+    };
+    text("--backend", options->backend, "NAME", "auto, cpu or cuda; auto takes the GPU if there is one");
+    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
+    text("--equation", options->equation, "LIST",
+         "diffusion, hyperdiffusion, cahn-hilliard, forced-cahn-hilliard [cahn-hilliard]")
+        ->group("Cases");
+    text("--n", options->n, "LIST", "Points of a member, 5 or more [256]")->group("Cases");
+    text("--members", options->members, "LIST", "Members of the ensemble [cpu 4096, cuda 2^18]")->group("Cases");
+    text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
+    text("--statistics", options->statistics, "LIST", "none; domain-size: that of every member after every step [none]")
+        ->group("Cases");
+    text("--shape", options->shape, "LIST", "throughput; latency: a GPU spreads few members wider [throughput]")
+        ->group("Cases");
+    text("--threads", options->threads, "LIST", "CPU threads [all]")->group("Cases");
+    text("--rivals", options->rivals, "NAMES",
+         "Compare with all, none, or some of those that --list shows (default all)");
+    text("--steps", options->steps, "N", "Steps per timing (default: as many as take 0.2 s)");
+    text("--repetitions", options->repetitions, "N", "Timings per case (default 7)");
+    command->add_flag("--list", options->list, "Only show the cases and the rivals");
+    text("--json", options->json, "FILE", "Also write the results, with device, date and commit");
+    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
+    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    command->footer(
+        "Sizes: 65536 or 2^16. A LIST has commas: --n 64,256,2^10. If any list but --threads is given, all "
+        "combinations\n"
+        "are run, the others taking what stands in [brackets]; without one, a standard set for the backend is run\n"
+        "(about a minute).\n"
+        "Members start from noise of amplitude 0.1 and are stepped by 0.1 dx, or less where that is not stable.\n"
+        "Examples:\n"
+        "  bandmill bench step --json results.json\n"
+        "  bandmill bench step --backend cpu --threads 1,2 --n 256 --equation cahn-hilliard,forced-cahn-hilliard\n"
+        "  bandmill bench step --backend cuda --n 256 --members 64 --shape throughput,latency --rivals none\n"
+        "A run that ends with members that are not finite is an error (exit code 1).");
+    command->callback([options] { run_bench(*options); });
+}
+
+} // namespace app

@@ -1,0 +1,18 @@
+// Stands in for the paper's way on a GPU in a build without CUDA, where nothing is benchmarked on a GPU.
+#include "step_paper.hpp"
+
+#include "bandmill/base/error.hpp"
+
+namespace app {
+
+template <class T>
+std::unique_ptr<PaperStepper<T>> make_paper_stepper(const StepCase&, const PaperScheme&, std::span<const T>,
+                                                    bandmill::Device) {
+    throw bandmill::BackendUnavailable("this bandmill was built without CUDA: use --backend cpu");
+}
+template std::unique_ptr<PaperStepper<double>> make_paper_stepper(const StepCase&, const PaperScheme&,
+                                                                  std::span<const double>, bandmill::Device);
+template std::unique_ptr<PaperStepper<float>> make_paper_stepper(const StepCase&, const PaperScheme&,
+                                                                 std::span<const float>, bandmill::Device);
+
+} // namespace app
