@@ -5,8 +5,11 @@ include(CMakePackageConfigHelpers)
 set(bandmill_headers
   bandmill.hpp
   band/factor.hpp band/matrix.hpp band/solve.hpp
-  base/array.hpp base/error.hpp base/event.hpp base/field.hpp base/space.hpp
-  cpu/isa.hpp)
+  base/arithmetic.hpp base/array.hpp base/error.hpp base/event.hpp base/field.hpp base/macros.hpp base/space.hpp
+  cpu/isa.hpp
+  ensemble/ensemble.hpp ensemble/initial_state.hpp ensemble/observable.hpp ensemble/stepper.hpp ensemble/sums.hpp
+  pde/cahn_hilliard.hpp pde/diffusion.hpp pde/equation.hpp pde/equations.hpp pde/forced_cahn_hilliard.hpp pde/grid.hpp
+  pde/hyperdiffusion.hpp pde/weno.hpp)
 foreach(header IN LISTS bandmill_headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${PROJECT_SOURCE_DIR}/src/bandmill/${header}

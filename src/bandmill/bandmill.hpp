@@ -10,4 +10,5 @@
 #include "bandmill/base/field.hpp"
 #include "bandmill/base/space.hpp"
 #include "bandmill/cpu/isa.hpp"
+#include "bandmill/ensemble/ensemble.hpp"
 #include "bandmill/version.hpp"

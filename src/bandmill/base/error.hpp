@@ -39,6 +39,18 @@ class SingularMatrix : public Error {
     std::int64_t row_;
 };
 
+// Members of an ensemble are no longer finite: the time step is too long for what they have become.
+class Unstable : public Error {
+  public:
+    Unstable(const std::string& text, std::int64_t member, double time) : Error(text), member_(member), time_(time) {}
+    std::int64_t member() const { return member_; } // the first that was noticed
+    double time() const { return time_; }           // when it was
+
+  private:
+    std::int64_t member_;
+    double time_;
+};
+
 // The backend asked for was not built, or its device is not there.
 class BackendUnavailable : public Error {
   public:

@@ -2,6 +2,7 @@
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/event.hpp"
+#include "bandmill/ensemble/stepper.hpp"
 
 namespace bandmill {
 namespace {
@@ -42,5 +43,11 @@ void solve(const Factor<T, Cuda>&, std::type_identity_t<FieldView<const T, Cuda>
 template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>,
                             Stream);
 template void solve<float>(const Factor<float, Cuda>&, FieldView<const float, Cuda>, FieldView<float, Cuda>, Stream);
+
+template <class T> std::unique_ptr<detail::Stepper<T>> detail::make_stepper(const StepperSetup&, Device) {
+    throw_missing();
+}
+template std::unique_ptr<detail::Stepper<double>> detail::make_stepper<double>(const StepperSetup&, Device);
+template std::unique_ptr<detail::Stepper<float>> detail::make_stepper<float>(const StepperSetup&, Device);
 
 } // namespace bandmill

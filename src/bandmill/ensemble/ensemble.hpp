@@ -50,9 +50,9 @@ struct Progress {
 };
 
 struct RunPlan {
-    double end_time;           // steps = ceil(end_time / time_step), counted from time 0
-    std::vector<double> times; // when to sample; each is taken at the first step that reaches it
-    bool every_step = false;   // sample after every step instead
+    double end_time;                // steps = ceil(end_time / time_step), counted from time 0
+    std::vector<double> times = {}; // when to sample; each is taken at the first step that reaches it
+    bool every_step = false;        // sample after every step instead
     std::vector<ObservableRequest> observables = {};
     bool keep_values = false;    // per member too
     std::int64_t chunk = 0;      // steps between checks of max |C|, progress and interruption; 0: chosen
@@ -94,12 +94,15 @@ template <class T = double> class Ensemble {
     std::string path() const; // how the backend steps, in words
     std::int64_t members_per_slice() const;
 
+    // From the step that was reached on to the plan's end; throws Unstable. A sample that is due at this very step is
+    // taken unless a run of this object took one there. Of a restored ensemble whoever saved it has that sample, but
+    // for step 0.
     RunResult run(const RunPlan& plan);
     // Without checks, samples or callbacks.
     void advance(std::int64_t steps);
     // One sample of the states as they are.
     Sample sample(std::span<const ObservableRequest> observables, bool keep_values = false);
-    // The states of some members, [member][point]; by default of all.
+    // The states of some members, [member][point]; by default of all. Counted from 0, whatever first_member is.
     std::vector<T> states(std::int64_t first = 0, std::int64_t count = -1);
     SavedState<T> save();
 

@@ -1,0 +1,58 @@
+// The loop of a run: time outside, slices inside, so that all members reach a time before any goes on.
+#include "bandmill/ensemble/data.hpp"
+#include "bandmill/ensemble/recording.hpp"
+#include "bandmill/ensemble/schedule.hpp"
+#include "bandmill/ensemble/watch.hpp"
+
+namespace bandmill {
+
+template <class T> RunResult Ensemble<T>::run(const RunPlan& plan) {
+    Data& data = *data_;
+    detail::Stepper<T>& stepper = *data.stepper;
+    const detail::Schedule schedule(plan, data.time_step, data.slice);
+    detail::Watch watch(data.spec, data.time_step, plan, data.lost);
+    const ObservableRequest largest[] = {{Observable::largest, {}}};
+    RunResult result;
+
+    // `steps` steps of every slice (0: only look), with the samples that are due on the way or at the end.
+    auto advance_all = [&](std::int64_t steps, bool sample_end) {
+        const bool sample_all = schedule.samples_every_step() && steps > 0;
+        detail::Recording sizes(largest, 1, data.spec.members, true);
+        detail::Recording samples(plan.observables,
+                                  sample_all   ? steps
+                                  : sample_end ? 1
+                                               : 0,
+                                  data.spec.members, plan.keep_values);
+        data.for_each_slice(
+            steps > 0 ? Data::Use::write : Data::Use::read, [&](std::int64_t first, std::int64_t count) {
+                auto observe = [&](const detail::SampleTarget& target) { stepper.observe(target); };
+                if (sample_all)
+                    samples.add_slice(first, count, [&](const auto& target) { stepper.advance(steps, &target); });
+                else if (steps > 0)
+                    stepper.advance(steps);
+                if (sample_end) samples.add_slice(first, count, observe);
+                sizes.add_slice(first, count, observe);
+            });
+        samples.move_to(result.samples, data.step + (sample_all ? 1 : steps), data.time_step);
+        data.step += steps;
+        if (sample_all || sample_end) data.sampled = data.step;
+        std::vector<Sample> looked;
+        sizes.move_to(looked, data.step, data.time_step);
+        watch.look(looked[0].values[0], time());
+    };
+
+    advance_all(0, schedule.samples_at(data.step) && data.step > data.sampled);
+    while (data.step < schedule.steps() && !result.interrupted) {
+        const std::int64_t steps = schedule.chunk_after(data.step);
+        advance_all(steps, schedule.samples_at(data.step + steps));
+        if (plan.progress && !plan.progress({data.step, schedule.steps(), time()}))
+            result.interrupted = data.step < schedule.steps();
+    }
+    result.lost = watch.take_lost();
+    return result;
+}
+
+template RunResult Ensemble<double>::run(const RunPlan&);
+template RunResult Ensemble<float>::run(const RunPlan&);
+
+} // namespace bandmill

@@ -1,0 +1,86 @@
+#include "bandmill/ensemble/watch.hpp"
+
+#include "bandmill/base/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace bandmill::detail {
+namespace {
+
+// Separated states overshoot +-1 by up to this much, so a run from small noise is judged by it from the start.
+constexpr double usual_largest = 1.05;
+
+std::vector<double> parameters_of(const EnsembleSpec& spec, std::int64_t member) {
+    std::vector<double> own;
+    for (const std::vector<double>& values : spec.parameters)
+        own.push_back(values.size() == 1 ? values[0] : values[static_cast<std::size_t>(member)]);
+    return own;
+}
+
+} // namespace
+
+std::string Watch::describe(std::int64_t member) const {
+    const std::vector<double> own = parameters_of(spec_, member);
+    std::string list;
+    std::visit(
+        [&]<class E>(const E&) {
+            for (std::size_t which = 0; which < own.size(); ++which)
+                list +=
+                    (which == 0 ? " (" : ", ") + std::string(E::member_parameters[which]) + " = " + text(own[which]);
+        },
+        spec_.equation);
+    return "member " + std::to_string(spec_.first_member + member) + list + (list.empty() ? "" : ")");
+}
+
+void Watch::list_lost(std::span<const double> largest, double time) {
+    for (std::size_t k = 0; k < largest.size(); ++k) {
+        if (marks_[k] || std::isfinite(largest[k])) continue;
+        marks_[k] = 1;
+        const auto member = static_cast<std::int64_t>(k);
+        lost_.push_back({spec_.first_member + member, time, parameters_of(spec_, member)});
+    }
+}
+
+void Watch::warn_of_time_step(double largest, double time) {
+    const double bound = std::max(usual_largest, largest);
+    const double limit =
+        std::visit([&](const auto& equation) { return equation.stable_step(spec_.grid, bound); }, spec_.equation);
+    const double excess = time_step_ / limit;
+    if (!(excess > warned_excess_)) return;
+    warned_excess_ = 2 * excess;
+    const std::string warning =
+        "the time step " + text(time_step_) + " is above " + text(limit) +
+        ", the longest that is stable where |C| reaches " + text(bound) + " (time " + text(time) +
+        "; nonlinear terms are taken explicitly): results may be polluted, give a smaller time_step";
+    if (plan_.warn)
+        plan_.warn(warning);
+    else
+        std::fprintf(stderr, "bandmill: warning: %s\n", warning.c_str());
+}
+
+void Watch::look(std::span<const double> largest, double time) {
+    const std::size_t listed = lost_.size();
+    list_lost(largest, time);
+    const auto first = std::find(marks_.begin(), marks_.end(), char{1}) - marks_.begin();
+    if (std::find(marks_.begin(), marks_.end(), char{0}) == marks_.end())
+        throw Unstable("no member is finite any more at time " + text(time) + ", " + describe(first) +
+                           " and all others are lost (the time step " + text(time_step_) +
+                           " is too long for them, or their initial states are out of range): give a smaller time_step",
+                       spec_.first_member + first, time);
+    if (plan_.stop_when_lost && lost_.size() > listed) {
+        const LostMember& lost = lost_[listed];
+        throw Unstable(describe(lost.member - spec_.first_member) + " is no longer finite at time " + text(time) +
+                           " (the time step " + text(time_step_) +
+                           " is too long for it, or its initial state is out of range): give a smaller time_step, or "
+                           "leave stop_when_lost out to go on without it",
+                       lost.member, time);
+    }
+    double overall = 0;
+    for (std::size_t k = 0; k < largest.size(); ++k)
+        if (!marks_[k]) overall = std::max(overall, largest[k]);
+    warn_of_time_step(overall, time);
+}
+
+} // namespace bandmill::detail
