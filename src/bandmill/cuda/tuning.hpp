@@ -89,4 +89,32 @@ inline constexpr int rows_ahead = 32;
 // The staged kernel: tiles on their way per block. More than three gained nothing.
 inline constexpr int most_stages = 3;
 
+// Resident stepping: points a thread holds. f64 has room for 32 (64 registers for the state, 64 for the right-hand
+// side) unless the rate needs many itself.
+template <class E, class T> constexpr int resident_slots() {
+    return E::template Rate<T>::has_source && sizeof(T) == 8 ? 16 : 32;
+}
+// For small grids, and where the time of a step counts more than the number of members.
+inline constexpr int few_resident_slots = 8;
+inline constexpr int resident_threads = 128; // of a block that holds several members
+// Where no thread has more unused slots than this, a kernel need not ask about the others.
+inline constexpr int few_unused_slots = 4;
+// Blocks that a multiprocessor shall hold: what registers leave room for.
+template <class E, class T> constexpr int resident_blocks(int slots) {
+    const bool has_source = E::template Rate<T>::has_source;
+    if (sizeof(T) == 8) return slots == 32 ? 3 : slots == 16 ? 3 : has_source ? 4 : 6;
+    return slots == 32 ? (has_source ? 4 : 5) : has_source ? 6 : 8;
+}
+// Whether segments are corrected by tables (parallel, but every entry comes from the constant bank) or by sweeping
+// again (one after the other). Short segments are for the shortest time of a step.
+struct ByTable {
+    bool up, down;
+};
+template <int W, class T> constexpr ByTable by_table(int slots) {
+    if (W == 1 || slots == few_resident_slots) return {true, true};
+    return {sizeof(T) == 8, false};
+}
+// Threads of one member at most, with as many registers.
+template <class T> constexpr int most_resident_lanes(int slots) { return sizeof(T) == 8 && slots == 32 ? 384 : 512; }
+
 } // namespace bandmill::cuda

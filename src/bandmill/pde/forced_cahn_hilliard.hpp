@@ -37,26 +37,26 @@ struct ForcedCahnHilliard {
         const double advection = speed > 0 ? grid.spacing() / speed : std::numeric_limits<double>::infinity();
         return std::min(unforced().stable_step(grid, largest), advection);
     }
+    // The forcing by an amplitude of 1, in the units of a source.
     double profile(const Grid& grid, std::int64_t i) const {
-        return wavenumber * std::cos(wavenumber * grid.position(i));
+        return grid.spacing() * grid.spacing() * wavenumber * std::cos(wavenumber * grid.position(i));
     }
 
     template <class T> struct Rate : CahnHilliard::Rate<T> {
         static constexpr bool has_source = true;
         static constexpr int left = 2, right = 3;
-        T advection; // v dx^2
-        T forcing;   // dx^2
+        T advection; // v dx^2, and the derivative's own factor
         RightWeno5<T> derivative;
 
         template <class V> BANDMILL_HD V source(const V* c, T profile, const V* parameters) const {
             using detail::multiply_add;
-            return multiply_add(advection, derivative(c + 1), (forcing * profile) * parameters[0]);
+            return multiply_add(advection, derivative(c + 1), profile * parameters[0]);
         }
     };
     template <class T> Rate<T> rate(const Grid& grid) const {
         const double dx = grid.spacing();
-        return {unforced().rate<T>(grid), static_cast<T>(speed * dx * dx), static_cast<T>(dx * dx),
-                RightWeno5<T>{static_cast<T>(1 / dx)}};
+        const RightWeno5<T> derivative(dx);
+        return {unforced().rate<T>(grid), static_cast<T>(speed * dx * dx * derivative.to_derivative()), derivative};
     }
 
   private:

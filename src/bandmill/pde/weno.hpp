@@ -7,33 +7,47 @@
 
 namespace bandmill {
 
-template <class T> struct RightWeno5 {
-    T inverse_spacing;
+template <class T> class RightWeno5 {
+  public:
+    explicit RightWeno5(double spacing)
+        : to_slope_(static_cast<T>(1 / spacing)), epsilon_(static_cast<T>(divides ? 4e-6 : 4e-6 * spacing * spacing)),
+          to_derivative_(static_cast<T>(divides ? 1 : 1 / spacing)) {}
+
+    // What the result is to be multiplied by to make it the derivative.
+    T to_derivative() const { return to_derivative_; }
 
     // c[0] .. c[5]: the points from two left of the one in question, c[2], to three right of it.
     template <class V> BANDMILL_HD V operator()(const V* c) const {
+        using detail::divide;
         using detail::multiply_add;
-        const V v1 = inverse_spacing * (c[5] - c[4]), v2 = inverse_spacing * (c[4] - c[3]),
-                v3 = inverse_spacing * (c[3] - c[2]), v4 = inverse_spacing * (c[2] - c[1]),
-                v5 = inverse_spacing * (c[1] - c[0]);
+        const V v1 = slope(c[5], c[4]), v2 = slope(c[4], c[3]), v3 = slope(c[3], c[2]), v4 = slope(c[2], c[1]),
+                v5 = slope(c[1], c[0]);
         const V p = v1 - v2, q = v2 - v3, r = v3 - v4, s = v4 - v5;
-        // Four times the smoothness 13/12 (second difference)^2 + 1/4 (slope)^2, and epsilon = 1e-6.
         const V s1 = smoothness(p - q, multiply_add(T(-3), q, p)), s2 = smoothness(q - r, q + r),
-                s3 = smoothness(r - s, multiply_add(T(3), r, V{} - s));
-        // Weights 1 : 6 : 3 over the squares, without dividing: times all three squares.
+                s3 = smoothness(r - s, multiply_add(T(3), r, -s));
+        // Weights 1 : 6 : 3 over the squares; times all three squares, so that one division is enough.
         const V a1 = s1 * s1, a2 = s2 * s2, a3 = s3 * s3;
         const V w1 = a2 * a3, w2 = T(6) * (a1 * a3), w3 = T(3) * (a1 * a2);
-        // Candidates less v3, times 6.
-        const V d1 = multiply_add(T(2), p, T(-5) * q), d2 = multiply_add(T(-2), r, V{} - q),
-                d3 = multiply_add(T(-4), r, s);
-        const V sum = multiply_add(w1, d1, multiply_add(w2, d2, w3 * d3));
-        return v3 + sum / (T(6) * (w1 + w2 + w3));
+        // The three derivatives, less v3.
+        const V d1 = multiply_add(T(1) / 3, p, T(-5) / 6 * q), d2 = multiply_add(T(-1) / 3, r, T(-1) / 6 * q),
+                d3 = multiply_add(T(-2) / 3, r, T(1) / 6 * s);
+        return v3 + divide(multiply_add(w1, d1, multiply_add(w2, d2, w3 * d3)), w1 + w2 + w3);
     }
 
   private:
-    template <class V> BANDMILL_HD static V smoothness(const V& second, const V& slope) {
+    // Eighth powers of differences must not underflow: in f32 slopes are divided by the spacing, which costs a
+    // multiplication; in f64 epsilon takes the spacing instead.
+    static constexpr bool divides = sizeof(T) == 4;
+    T to_slope_, epsilon_, to_derivative_;
+
+    template <class V> BANDMILL_HD V slope(const V& after, const V& before) const {
+        if constexpr (divides) return to_slope_ * (after - before);
+        return after - before;
+    }
+    // Four times 13/12 (second difference)^2 + 1/4 (slope of the slope)^2 + 1e-6.
+    template <class V> BANDMILL_HD V smoothness(const V& second, const V& slope) const {
         using detail::multiply_add;
-        return multiply_add(T(13) / T(3), second * second, multiply_add(slope, slope, V{} + T(4e-6)));
+        return multiply_add(T(13) / 3, second * second, multiply_add(slope, slope, V{} + epsilon_));
     }
 };
 
