@@ -16,6 +16,11 @@ foreach(header IN LISTS bandmill_headers)
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bandmill/${folder})
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/include/bandmill/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bandmill)
+install(FILES ${PROJECT_BINARY_DIR}/include/bandmill/pde/more_equations.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bandmill/pde)
+if(BANDMILL_MORE_EQUATIONS_FILE)
+  install(FILES ${BANDMILL_MORE_EQUATIONS_FILE} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bandmill/pde/more)
+endif()
 
 install(TARGETS bandmill EXPORT bandmillTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs bandmill into a temporary folder, moves it, and uses it from there: through find_package, through
-# pkg-config, and by the installed program. --static does so with a static, CPU-only build of its own.
+# pkg-config, and by the installed program. --static does so with a static, CPU-only build of its own, which adds an
+# equation by the options of docs/equations.md.
 # From CMake come SOURCE_DIR, BUILD_DIR, DOWNSTREAM_DIR, CMAKE and CXX.
 set -euo pipefail
 work=$(mktemp -d)
@@ -10,8 +11,11 @@ unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
 static=()
 if [ "${1-}" = --static ]; then
     static=(--static)
+    cd "$SOURCE_DIR" # the path of the header is relative
+    read -ra equation < <(grep -m 1 '^cmake .*BANDMILL_MORE_EQUATIONS' docs/equations.md | grep -o -- '-D.*')
     "$CMAKE" -S "$SOURCE_DIR" -B "$work/static" -G Ninja -DBUILD_SHARED_LIBS=OFF -DBANDMILL_CUDA=OFF \
-        -DBANDMILL_BUILD_TESTS=OFF -DBANDMILL_BUILD_EXAMPLES=OFF -DBANDMILL_BUILD_APP=OFF
+        -DBANDMILL_BUILD_TESTS=OFF -DBANDMILL_BUILD_EXAMPLES=OFF -DBANDMILL_BUILD_APP=OFF \
+        "${equation[@]}"
     "$CMAKE" --build "$work/static" --parallel 2
     BUILD_DIR=$work/static
 fi
@@ -27,6 +31,12 @@ echo "--- every public header compiles alone"
 (cd "$prefix/include" && find . -name '*.hpp') | while read -r header; do
     echo "#include \"${header#./}\"" | "$CXX" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" -x c++ -
 done
+
+if [ ${#static[@]} -gt 0 ]; then
+    echo "--- the added equation is in the list"
+    printf '%s\n' '#include <bandmill/bandmill.hpp>' 'bandmill::Equation equation = bandmill::AllenCahn{};' |
+        "$CXX" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" -x c++ -
+fi
 
 echo "--- find_package"
 "$CMAKE" -S "$DOWNSTREAM_DIR" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$CXX"
