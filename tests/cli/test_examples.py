@@ -1,5 +1,7 @@
 """The programs of examples/, at sizes that take no time."""
 
+import os
+import pathlib
 import re
 
 import pytest
@@ -44,3 +46,22 @@ def test_periodic_diffusion_is_of_second_order(run):
 def test_periodic_diffusion_refuses_too_small_sizes(run):
     done = run("periodic_diffusion", 8)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"\d+\.\d+", text)]
+
+
+def test_coarsening_prints_what_the_readme_shows(run):
+    done = run("coarsening")
+    assert done.returncode == 0 and done.stderr == ""
+    readme = (pathlib.Path(os.environ["SOURCE_DIR"]) / "README.md").read_text()
+    shown = re.search(r"```text\n(   time .*?)```", readme, re.DOTALL)[1]
+    assert shown.splitlines()[0] == done.stdout.splitlines()[0]
+    # Backends round differently, so a run may merge two domains a moment earlier.
+    assert numbers(done.stdout) == pytest.approx(numbers(shown), abs=0.002)
+
+
+def test_coarsening_reports_errors(run):
+    done = run("coarsening", 0)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1

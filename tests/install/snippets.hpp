@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <numbers>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,6 +21,8 @@ class Cpu : public testing::Test {
     const bandmill::BandMatrix matrix =
         bandmill::BandMatrix::toeplitz(n, std::array{-1.0, 4.0, -1.0}, bandmill::Boundary::periodic);
     std::vector<double> x = std::vector<double>(n * batch, 2.0);
+    const bandmill::EnsembleSpec spec{
+        .equation = bandmill::CahnHilliard{}, .grid = bandmill::Grid(32, 2 * std::numbers::pi), .members = 40};
 };
 
 class Gpu : public Cpu {
