@@ -50,7 +50,7 @@ inline Real weno(const Points& c, const Grid& grid, int i) {
 inline Points rate(const bandmill::Diffusion& e, const Points& c, const Grid& grid, Real) {
     Points mu = c;
     for (Real& x : mu) x *= e.diffusivity;
-    return second_difference(mu, grid, 0);
+    return second_difference(mu, grid, e.diffusivity * grid.value());
 }
 inline Points rate(const bandmill::Hyperdiffusion& e, const Points& c, const Grid& grid, Real) {
     Points mu = second_difference(c, grid, grid.value());

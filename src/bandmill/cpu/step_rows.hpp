@@ -3,6 +3,7 @@
 
 #include "bandmill/cpu/lanes.hpp"
 #include "bandmill/cpu/step_lanes.hpp"
+#include "bandmill/pde/equation.hpp"
 
 namespace bandmill::cpu::BANDMILL_LEVEL {
 
@@ -45,10 +46,11 @@ template <class E, bool Periodic, class Value, class T> class RightHandSide {
   public:
     BANDMILL_INLINE explicit RightHandSide(const StepJob<T>& job)
         : rate_(*static_cast<const Rate*>(job.rate)), c_(job.state), profile_(job.profile), last_(job.tables.n - 1),
-          mirror_(job.ends == Ends::dirichlet ? T(-1) : T(1)) {
+          mirror_(job.ends == Ends::dirichlet ? T(-1) : T(1)),
+          twice_end_(job.ends == Ends::dirichlet ? 2 * detail::end_potential(rate_, job.twice_value / 2) : T(0)) {
         if constexpr (Rate::has_potential) {
             here_ = potential(0);
-            flux_ = here_ - (Periodic ? potential(-1) : mirror_ * here_);
+            flux_ = here_ - (Periodic ? potential(-1) : reflected());
         }
         for (int k = 0; k < parameter_count; ++k) parameters_[k] = row_of<Value>(job.parameters, k);
     }
@@ -58,7 +60,7 @@ template <class E, bool Periodic, class Value, class T> class RightHandSide {
         Value result;
         if constexpr (Rate::has_potential) {
             // Beyond an end the potential is reflected as such: with a nonlinear one the reflected C would not do.
-            const Value after = Periodic || i < last_ ? potential(i + 1) : mirror_ * here_;
+            const Value after = Periodic || i < last_ ? potential(i + 1) : reflected();
             const Value flux = after - here_;
             result = flux - flux_;
             flux_ = flux;
@@ -73,6 +75,7 @@ template <class E, bool Periodic, class Value, class T> class RightHandSide {
     }
 
   private:
+    BANDMILL_INLINE Value reflected() const { return mirror_ * here_ + twice_end_; }
     BANDMILL_INLINE Value potential(std::int64_t i) const {
         return rate_.potential(row_of<Value>(c_, i - 1), row_of<Value>(c_, i), row_of<Value>(c_, i + 1));
     }
@@ -81,7 +84,7 @@ template <class E, bool Periodic, class Value, class T> class RightHandSide {
     const T* c_;
     const T* profile_;
     std::int64_t last_;
-    T mirror_;
+    T mirror_, twice_end_;
     Value here_, flux_; // potential of the row to come; its difference to the row before
     Value parameters_[parameter_count > 0 ? parameter_count : 1];
 };

@@ -39,7 +39,7 @@ template <class E, class T> struct PointRate {
     __device__ __forceinline__ T potential(const Member<T>& c, std::int64_t i) const {
         if (c.ends != Ends::periodic && (i < 0 || i >= c.n)) {
             const T mirrored = potential_inside(c, i < 0 ? 0 : c.n - 1);
-            return c.ends == Ends::neumann ? mirrored : -mirrored;
+            return c.ends == Ends::neumann ? mirrored : T(2) * detail::end_potential(rate, c.value) - mirrored;
         }
         return potential_inside(c, i);
     }

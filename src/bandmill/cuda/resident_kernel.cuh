@@ -136,6 +136,7 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
     constexpr int W = E::half_bandwidth;
     constexpr bool Exact = R == Ring::exact, Several = R == Ring::several_warps;
     static_assert(!Exact || U == 0);
+    static_assert(!Rate::has_source || (Rate::left <= 2 && Rate::right <= 3), "segments know two points to the left");
     constexpr bool up_by_table = Exact && by_table<W, T>(K).up, down_by_table = Exact && by_table<W, T>(K).down;
     constexpr int right = Rate::has_source && Rate::right > 2 ? Rate::right : 2; // how far a segment looks to the right
     constexpr int parameter_count = static_cast<int>(E::member_parameters.size());
@@ -185,12 +186,12 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
         }
     unsigned longer_up = 0, longer_down = 0, warp_longer = 0;
     if constexpr (!Exact) {
-        auto begin_of = [&](int l) { return static_cast<std::int64_t>(l) * n / count; };
+        auto begin_of = [&](int l) { return (static_cast<std::int64_t>(l + count) * n) / count - n; }; // l >= -count
         for (int level = 0; level < carry_levels; ++level) {
             const std::int64_t shorter = (static_cast<std::int64_t>(n) << level) / count;
             const int far_left = lane + 1 - (1 << level), far_right = lane + (1 << level);
-            if (far_left >= 0 && begin_of(lane + 1) - begin_of(far_left) > shorter) longer_up |= 1u << level;
-            if (far_right <= count && begin_of(far_right) - begin_of(lane) > shorter) longer_down |= 1u << level;
+            if (far_left >= -count && begin_of(lane + 1) - begin_of(far_left) > shorter) longer_up |= 1u << level;
+            if (begin_of(far_right) - begin_of(lane) > shorter) longer_down |= 1u << level;
         }
         for (int w = 0; w < warps; ++w)
             if (begin_of(32 * w + 32) - begin_of(32 * w) > 32LL * n / count) warp_longer |= 1u << w;
@@ -206,26 +207,7 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
     for (int j = 0; j < K; ++j) C[j] = is_used(j) ? state[j] : T(0);
 
     const CirculantTables<T>& tables = job.tables;
-    // The squares of a step are added up over the lanes during the next one, which has other work to do meanwhile.
-    double pending = 0;
-    auto write_squares = [&](int step) {
-        double all = pending;
-#pragma unroll
-        for (int distance = 16; distance >= 1; distance /= 2) {
-            const double other = __shfl_down_sync(0xffffffffu, all, distance);
-            if (lanes.place + distance < lanes.here) all += other;
-        }
-        if constexpr (Several) {
-            double* const sums = reinterpret_cast<double*>(halo + 5 * warps + (5 * warps & 1));
-            if (lanes.place == 0) sums[lanes.warp()] = all;
-            __syncthreads();
-            if (lane == 0)
-                for (int w = 1; w < warps; ++w) all += sums[w];
-        }
-        if (lane == 0 && !idle && step > 0) job.square_sums[(step - 1) * job.members + member] = all;
-    };
     for (int step = 0; step < job.steps; ++step) {
-        if constexpr (Traced) write_squares(step);
         // The two last points of the segment to the left, the first ones of that to the right.
         T first[3];
 #pragma unroll
@@ -323,9 +305,24 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
             if (Traced && is_used(j)) squares[j % 4] = detail::multiply_add(C[j], C[j], squares[j % 4]);
         }
 
-        if constexpr (Traced) pending = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+        if constexpr (Traced) {
+            double all = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+#pragma unroll
+            for (int distance = 16; distance >= 1; distance /= 2) {
+                if (distance >= lanes.here) continue;
+                const double other = __shfl_down_sync(0xffffffffu, all, distance);
+                if (Exact || lanes.place + distance < lanes.here) all += other; // only the first lane's sum counts
+            }
+            if constexpr (Several) {
+                double* const sums = reinterpret_cast<double*>(halo + 5 * warps + (5 * warps & 1));
+                if (lanes.place == 0) sums[lanes.warp()] = all;
+                __syncthreads();
+                if (lane == 0)
+                    for (int w = 1; w < warps; ++w) all += sums[w];
+            }
+            if (lane == 0 && !idle) job.square_sums[step * job.members + member] = all;
+        }
     }
-    if constexpr (Traced) write_squares(job.steps);
     if (idle) return;
 #pragma unroll
     for (int j = 0; j < K; ++j)

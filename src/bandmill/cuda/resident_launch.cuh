@@ -44,6 +44,7 @@ template <class E, class T, int K, bool Traced> Kernel<E, T> choose_kernel(const
             return spread.most_unused == 0 ? resident_block<E, T, K, 0, Traced>
                                            : resident_block<E, T, K, K / 2, Traced>;
         if (spread.most_unused <= few_unused_slots) return resident_warp<E, T, K, few_unused_slots, Traced>;
+        if (spread.most_unused <= K / 4) return resident_warp<E, T, K, K / 4, Traced>;
     }
     return resident_warp<E, T, K, K / 2, Traced>;
 }

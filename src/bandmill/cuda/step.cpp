@@ -17,7 +17,9 @@ namespace {
 using detail::SampleTarget;
 using detail::StepperSetup;
 
-constexpr std::int64_t trace_bytes = std::int64_t{256} << 20; // of the squares of steps that wait for their statistics
+// Of the squares of steps that wait for their statistics: the more steps at a time, the less members go to memory and
+// back.
+constexpr std::int64_t trace_bytes = std::int64_t{1} << 30;
 
 template <class T> class CudaStepper : public detail::Stepper<T> {
   public:

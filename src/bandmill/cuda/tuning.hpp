@@ -98,12 +98,12 @@ template <class E, class T> constexpr int resident_slots() {
 inline constexpr int few_resident_slots = 8;
 inline constexpr int resident_threads = 128; // of a block that holds several members
 // Where no thread has more unused slots than this, a kernel need not ask about the others.
-inline constexpr int few_unused_slots = 4;
+inline constexpr int few_unused_slots = 2;
 // Blocks that a multiprocessor shall hold: what registers leave room for.
 template <class E, class T> constexpr int resident_blocks(int slots) {
     const bool has_source = E::template Rate<T>::has_source;
     if (sizeof(T) == 8) return slots == 32 ? 3 : slots == 16 ? 3 : has_source ? 4 : 6;
-    return slots == 32 ? (has_source ? 4 : 5) : has_source ? 6 : 8;
+    return slots == 32 ? (has_source ? 5 : 6) : has_source ? 6 : 8;
 }
 // Whether segments are corrected by tables (parallel, but every entry comes from the constant bank) or by sweeping
 // again (one after the other). Short segments are for the shortest time of a step.

@@ -17,9 +17,10 @@ struct Pieces {
     std::int64_t high, middle, low; // high * 2^64 + middle * 2^32 + low
 };
 BANDMILL_HD Pieces to_pieces(double value, int bits) {
-    const double scaled = ::ldexp(value, bits), high = ::floor(::ldexp(scaled, -64));
-    const double rest = scaled - ::ldexp(high, 64), middle = ::floor(::ldexp(rest, -32)); // all exact
-    const double low = ::floor(rest - ::ldexp(middle, 32));
+    // Products with powers of two are exact, and much quicker than ldexp.
+    const double scaled = value * (bits == 64 ? 0x1p64 : bits == 48 ? 0x1p48 : ::ldexp(1.0, bits));
+    const double high = ::floor(scaled * 0x1p-64), rest = scaled - high * 0x1p64;
+    const double middle = ::floor(rest * 0x1p-32), low = ::floor(rest - middle * 0x1p32);
     return {static_cast<std::int64_t>(high), static_cast<std::int64_t>(middle), static_cast<std::int64_t>(low)};
 }
 

@@ -26,6 +26,7 @@ struct Diffusion {
         T half_gradient; // D / (2 dx^2)
 
         template <class V> BANDMILL_HD V potential(const V&, const V& here, const V&) const { return here; }
+        BANDMILL_HD T end_potential(T value) const { return value; }
         // The functional it descends: D/2 C_x^2.
         template <class V> BANDMILL_HD V energy(const V&, const V& here, const V& after) const {
             const V step = after - here;

@@ -17,10 +17,11 @@
 //
 //   scale, in double                    kept out of the point-wise work
 //   has_potential, has_source           which of the two there are
-//   left, right                         how far the source reaches, at most 3 points
+//   left, right                         how far the source reaches: at most 2 points to the left, 3 to the right
 //   potential(before, here, after)      at one point, from it and its neighbours
 //   source(c, profile, parameters)      c[3] is the point, c[0] .. c[6] its neighbours
 //   energy(before, here, after)         free energy density; see docs/ensembles.md
+//   end_potential(g)                    the potential at a Dirichlet end, where C = g; 0 if this is left out
 //
 // They take numbers on a GPU and SIMD packs of members on a CPU.
 #pragma once
@@ -44,6 +45,10 @@ inline void require_positive(double value, const char* what) {
     if (!(value > 0) || !std::isfinite(value))
         throw InvalidArgument(std::string(what) + " is " + std::to_string(value) +
                               ", which makes no sense here: give a positive, finite number");
+}
+template <class Rate, class T> BANDMILL_HD T end_potential(const Rate& rate, T value) {
+    if constexpr (requires { rate.end_potential(value); }) return rate.end_potential(value);
+    return T(0);
 }
 inline void require_finite(double value, const char* what) {
     if (!std::isfinite(value)) throw InvalidArgument(std::string(what) + " is not finite: give a finite number");

@@ -1,7 +1,8 @@
 // Grid: equally spaced points of one space dimension, and what happens at its ends.
 //   periodic    x_i = i dx
 //   neumann     x_i = (i + 1/2) dx; C and mu are reflected evenly, so that no gradient and no flux crosses an end
-//   dirichlet   x_i = (i + 1/2) dx; C - g and mu are reflected oddly, so that C = g and mu = 0 at the ends
+//   dirichlet   x_i = (i + 1/2) dx; C - g and mu are reflected oddly, so that C = g and mu = 0 at the ends (for
+//               diffusion, whose mu is C itself, mu = g)
 #pragma once
 
 #include "bandmill/base/error.hpp"
