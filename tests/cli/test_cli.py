@@ -123,7 +123,8 @@ def test_every_field_of_a_record(bench):
     assert set(record["rivals"]) == {"paper", "gttrs", "gbtrs"}
     assert set(record["speedup"]) == {name for name, rival in record["rivals"].items() if "skipped" not in rival}
     assert "memory" not in result
-    assert record["ceiling_gbytes_per_s"] in [ceiling["gbytes_per_s"] for ceiling in result["ceilings"]]
+    assert record["ceiling_gbytes_per_s"] > 0  # on a CPU measured again beside each case, so not one of the list
+    assert all(ceiling["gbytes_per_s"] > 0 for ceiling in result["ceilings"])
 
 
 def test_lists_make_all_combinations(bench):

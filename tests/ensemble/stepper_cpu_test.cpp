@@ -155,10 +155,11 @@ std::vector<double> observables_of(const CahnHilliard& equation, const oracle::P
     const oracle::Points c_t = oracle::rate(equation, c, grid, 0);
     oracle::Real mean = 0, square = 0, energy = 0, largest = 0, rate = 0, interfaces = 0;
     for (int i = 0; i < n; ++i) {
-        const oracle::Real gradient = (oracle::at(c, grid, i + 1, grid.value()) - c[i]) / grid.spacing();
+        const oracle::Real up = (oracle::at(c, grid, i + 1, grid.value()) - c[i]) / grid.spacing();
+        const oracle::Real down = (c[i] - oracle::at(c, grid, i - 1, grid.value())) / grid.spacing();
         mean += c[i] / n;
         square += c[i] * c[i] / n;
-        energy += ((c[i] * c[i] - 1) * (c[i] * c[i] - 1) / 4 + equation.gamma / 2 * gradient * gradient) / n;
+        energy += ((c[i] * c[i] - 1) * (c[i] * c[i] - 1) / 4 + equation.gamma / 4 * (up * up + down * down)) / n;
         largest = std::fmax(largest, std::fabs(c[i]));
         rate += c_t[i] * c_t[i] / n;
         if (i + 1 < n || grid.ends() == Ends::periodic) interfaces += (c[i] < 0) != (c[(i + 1) % n] < 0);

@@ -43,10 +43,10 @@ struct CahnHilliard {
             const V cubic = here * multiply_add(here, here, V{} - own);
             return multiply_add(-neighbour, before + after, cubic);
         }
-        // (C^2 - 1)^2 / 4 + gamma / 2 C_x^2
-        template <class V> BANDMILL_HD V energy(const V&, const V& here, const V& after) const {
-            const V well = here * here - T(1), step = after - here;
-            return T(0.25) * (well * well) + (T(0.5) * neighbour) * (step * step);
+        // (C^2 - 1)^2 / 4 + gamma / 2 C_x^2. Half of either step, so that both ends of a grid count alike.
+        template <class V> BANDMILL_HD V energy(const V& before, const V& here, const V& after) const {
+            const V well = here * here - T(1), up = after - here, down = here - before;
+            return T(0.25) * (well * well + neighbour * (up * up + down * down));
         }
     };
     template <class T> Rate<T> rate(const Grid& grid) const {
