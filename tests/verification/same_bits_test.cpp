@@ -12,7 +12,7 @@ using SameBits = VerificationTest;
 constexpr std::int64_t steps = 12;
 
 std::vector<std::int64_t> points() {
-    if (limits().small) return {37, 64};
+    if (limits().small) return {37};
     if (on_cuda) return {5, 37, 64, 300, 1024, 2100};
     return {5, 37, 64};
 }
@@ -73,6 +73,7 @@ TEST_F(SameBits, WhateverTheSlice) {
         EnsembleSpec spec = spec_of(equation, grid, 23);
         const std::vector<T> expected = stepped<T>(spec);
         for (const std::int64_t slice : {1, 5, 23}) {
+            if (limits().small && slice != 5) continue;
             spec.members_per_slice = slice;
             expect_same(stepped<T>(spec), expected);
         }
