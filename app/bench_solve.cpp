@@ -1,8 +1,8 @@
 // bandmill bench solve: the time of one solve, case by case, against what the memory allows.
-#include "bench_common.hpp"
 #include "command.hpp"
 #include "environment.hpp"
 #include "output_file.hpp"
+#include "run_cases.hpp"
 #include "solve_report.hpp"
 #include "solve_runner.hpp"
 
@@ -74,33 +74,6 @@ SolveBench begin_bench(SolveRunner& runner, const RunOptions& run, const std::ve
     return bench;
 }
 
-// How many cases the library refused with an error. They are reported like skipped ones: what was measured before them
-// is worth keeping.
-int run_cases(SolveRunner& runner, const std::vector<SolveCase>& cases, SolveBench& bench, bool quiet) {
-    const ProgressLine progress(!quiet);
-    int failed = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        progress.show(fmt::format("[{}/{}] {}", i + 1, cases.size(), describe(cases[i])));
-        std::variant<Record, Skipped> outcome;
-        try {
-            outcome = runner.run(cases[i]);
-        } catch (const bandmill::Error& error) {
-            outcome = Skipped{cases[i], fmt::format("failed: {}", error.what())};
-            ++failed;
-        }
-        progress.clear();
-        if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
-            bench.skipped.push_back(*skipped);
-            print_now(table_line(*skipped), quiet);
-        } else {
-            bench.records.push_back(std::get<Record>(std::move(outcome)));
-            print_now(table_lines(bench.records.back()), quiet);
-        }
-    }
-    bench.ceilings = runner.ceilings();
-    return failed;
-}
-
 void print_list(const RunOptions& run, const std::vector<SolveCase>& cases) {
     for (const SolveCase& what : cases) fmt::print("{}\n", describe(what));
     fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(run.backend, backend_words),
@@ -131,6 +104,7 @@ void run_bench(const Options& options) {
     const auto runner = make_runner(run);
     SolveBench bench = begin_bench(*runner, run, cases, options.quiet);
     const int failed = run_cases(*runner, cases, bench, options.quiet);
+    bench.ceilings = runner->ceilings();
     if (options.memory || (lists.all_empty() && !options.no_memory)) {
         bench.memory = runner->survey_memory();
         print_now(memory_table(*bench.memory), options.quiet);

@@ -1,8 +1,8 @@
 // bandmill bench step: how many points of an ensemble are stepped per second, case by case, beside the paper's way.
-#include "bench_common.hpp"
 #include "command.hpp"
 #include "environment.hpp"
 #include "output_file.hpp"
+#include "run_cases.hpp"
 #include "step_report.hpp"
 
 #include "bandmill/base/error.hpp"
@@ -53,32 +53,6 @@ StepLists read_lists(const Options& options, Backend backend) {
     if (backend == Backend::cpu && std::find(shapes.begin(), shapes.end(), bandmill::Shape::latency) != shapes.end())
         throw UsageError("--shape latency makes no sense on the CPU, where a member is never spread");
     return lists;
-}
-
-// How many cases the library refused with an error. They are reported like skipped ones: what was measured before them
-// is worth keeping.
-int run_cases(StepRunner& runner, const std::vector<StepCase>& cases, StepBench& bench, bool quiet) {
-    const ProgressLine progress(!quiet);
-    int failed = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        progress.show(fmt::format("[{}/{}] {}", i + 1, cases.size(), describe(cases[i])));
-        std::variant<StepRecord, StepSkipped> outcome;
-        try {
-            outcome = runner.run(cases[i]);
-        } catch (const bandmill::Error& error) {
-            outcome = StepSkipped{cases[i], fmt::format("failed: {}", error.what())};
-            ++failed;
-        }
-        progress.clear();
-        if (const auto* skipped = std::get_if<StepSkipped>(&outcome)) {
-            bench.skipped.push_back(*skipped);
-            print_now(table_line(*skipped), quiet);
-        } else {
-            bench.records.push_back(std::get<StepRecord>(std::move(outcome)));
-            print_now(table_lines(bench.records.back()), quiet);
-        }
-    }
-    return failed;
 }
 
 void print_list(const StepOptions& run, const std::vector<StepCase>& cases) {

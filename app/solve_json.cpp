@@ -1,10 +1,6 @@
 // The results of `bandmill bench solve` for programs. docs/performance.md is made from it.
-#include "environment.hpp"
-#include "json.hpp"
+#include "json_head.hpp"
 #include "solve_report.hpp"
-
-#include "bandmill/cpu/isa.hpp"
-#include "bandmill/version.hpp"
 
 #include <limits>
 
@@ -106,18 +102,9 @@ void write_memory(JsonWriter& json, const MemorySurvey& survey) {
 
 std::string to_json(const SolveBench& bench) {
     JsonWriter json;
-    json.begin_object()
-        .value("benchmark", "solve")
-        .value("device", bench.device)
-        .value("backend", bench.backend)
-        .value("threads", bench.threads)
-        .value("isa", bandmill::cpu_isa())
-        .value("load_average", bench.load_average)
-        .value("date", bench.date)
-        .value("commit", commit())
-        .value("version", bandmill::version())
-        .value("compiler", compiler())
-        .value("build_type", build_type());
+    json.begin_object();
+    write_head(json, "solve", bench);
+    json.value("threads", bench.threads);
     json.begin_array("ceilings");
     for (const Ceiling& ceiling : bench.ceilings) {
         json.begin_object()

@@ -1,10 +1,6 @@
 // The results of `bandmill bench step` for programs. docs/performance.md is made from it.
-#include "environment.hpp"
-#include "json.hpp"
+#include "json_head.hpp"
 #include "step_report.hpp"
-
-#include "bandmill/cpu/isa.hpp"
-#include "bandmill/version.hpp"
 
 namespace app {
 namespace {
@@ -65,17 +61,8 @@ void write_record(JsonWriter& json, const StepRecord& record, const std::string&
 
 std::string to_json(const StepBench& bench) {
     JsonWriter json;
-    json.begin_object()
-        .value("benchmark", "step")
-        .value("device", bench.device)
-        .value("backend", bench.backend)
-        .value("isa", bandmill::cpu_isa())
-        .value("load_average", bench.load_average)
-        .value("date", bench.date)
-        .value("commit", commit())
-        .value("version", bandmill::version())
-        .value("compiler", compiler())
-        .value("build_type", build_type());
+    json.begin_object();
+    write_head(json, "step", bench);
     json.begin_array("records");
     for (const StepRecord& record : bench.records) write_record(json, record, bench.backend);
     json.end_array().begin_array("skipped");

@@ -1,0 +1,43 @@
+// The loop of a benchmark command over its cases.
+#pragma once
+
+#include "bench_common.hpp"
+
+#include "bandmill/base/error.hpp"
+
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace app {
+
+// How many cases the library refused with an error. They are reported like skipped ones: what was measured before them
+// is worth keeping.
+template <class Runner, class Case, class Bench>
+int run_cases(Runner& runner, const std::vector<Case>& cases, Bench& bench, bool quiet) {
+    using Record = typename decltype(bench.records)::value_type;
+    using Skipped = typename decltype(bench.skipped)::value_type;
+    const ProgressLine progress(!quiet);
+    int failed = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        progress.show(fmt::format("[{}/{}] {}", i + 1, cases.size(), describe(cases[i])));
+        std::variant<Record, Skipped> outcome;
+        try {
+            outcome = runner.run(cases[i]);
+        } catch (const bandmill::Error& error) {
+            outcome = Skipped{cases[i], fmt::format("failed: {}", error.what())};
+            ++failed;
+        }
+        progress.clear();
+        if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+            bench.skipped.push_back(*skipped);
+            print_now(table_line(*skipped), quiet);
+        } else {
+            bench.records.push_back(std::get<Record>(std::move(outcome)));
+            print_now(table_lines(bench.records.back()), quiet);
+        }
+    }
+    return failed;
+}
+
+} // namespace app
