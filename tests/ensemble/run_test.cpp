@@ -167,6 +167,34 @@ TEST(Run, RestartsFromASavedStateWithTheSameBits) {
     }
 }
 
+TEST(Run, SavedBeforeItsSampleTakesItAfterwards) {
+    const RunPlan plan{.end_time = 1, .times = {0.5, 1}, .observables = {{Observable::mean}}};
+    Ensemble<> first(small_spec(2), UniformNoise{});
+    first.advance(50);
+    Ensemble<> second(small_spec(2), first.save());
+    EXPECT_EQ(steps_of(second.run(plan)), (Steps{50, 100}));
+    Ensemble<> third(small_spec(2), second.save());
+    EXPECT_EQ(steps_of(third.run(plan)), Steps{});
+}
+
+TEST(Run, LosesNoSampleToAnException) {
+    RunPlan plan{.end_time = 1, .times = {0.5, 1}, .observables = {{Observable::mean}}};
+    Ensemble<> ensemble(small_spec(2), UniformNoise{});
+    plan.progress = [](const Progress&) -> bool { throw std::runtime_error("no paper in the printer"); };
+    EXPECT_THROW(ensemble.run(plan), std::runtime_error);
+    plan.progress = {};
+    EXPECT_EQ(steps_of(ensemble.run(plan)), (Steps{50, 100}));
+    EXPECT_EQ(steps_of(ensemble.run(plan)), Steps{});
+}
+
+TEST(Run, OfAnEnsembleThatWasMovedFromIsRefused) {
+    Ensemble<> from(small_spec(2), UniformNoise{});
+    Ensemble<> to = std::move(from);
+    to.advance(1);
+    expect_error<InvalidArgument>([&] { from.advance(1); }, {"moved"});
+    expect_error<InvalidArgument>([&] { (void)from.states(); }, {"moved"});
+}
+
 TEST(Run, SamplesTheStepItStandsAtIfNobodyDid) {
     RunPlan plan{.end_time = 1, .times = {0.5, 1}, .observables = {{Observable::mean}}};
     Ensemble<> ensemble(small_spec(2), UniformNoise{});

@@ -78,7 +78,26 @@ TEST(LostMembers, NameTheirParameters) {
     EXPECT_TRUE(std::isfinite(ensemble.states(0, 1)[0]));
     EXPECT_TRUE(std::isnan(ensemble.states(3, 1)[0]));
     plan.end_time = 2;
-    EXPECT_TRUE(ensemble.run(plan).lost.empty()); // known by now
+    plan.stop_when_lost = false;
+    EXPECT_EQ(ensemble.run(plan).lost.size(), 1u); // what the run that threw could not return
+    EXPECT_TRUE(ensemble.run(plan).lost.empty());  // known by now
+}
+
+TEST(LostMembers, StopEveryRunThatIsToStop) {
+    Ensemble<> ensemble(small_spec(), with_huge({3, 17}));
+    RunPlan plan = small_plan();
+    plan.warn = [](const std::string&) {};
+    plan.stop_when_lost = true;
+    for (int i = 0; i < 2; ++i) {
+        try {
+            ensemble.run(plan);
+            ADD_FAILURE() << "did not stop";
+        } catch (const Unstable& error) {
+            EXPECT_EQ(error.member(), 3);
+        }
+    }
+    plan.stop_when_lost = false;
+    EXPECT_EQ(ensemble.run(plan).lost.size(), 2u); // listed once, though two runs threw
 }
 
 TEST(LostMembers, StopARunWhenNoneIsLeft) {
@@ -132,6 +151,17 @@ TEST(TimeStep, IsWarnedOfAgainWhenItIsTwiceAsBad) {
     Ensemble<>(spec, Constant{{0}}).run(plan);
     EXPECT_GE(warnings.texts.size(), 2u);
     EXPECT_LE(warnings.texts.size(), 10u);
+}
+
+TEST(Precision, ThatIsTooLowForTheGridIsWarnedOf) {
+    Warnings in_f32, in_f64;
+    const EnsembleSpec spec{.equation = CahnHilliard{}, .grid = Grid(4096, 6.28), .members = 1};
+    const double end = 2 * 0.1 * spec.grid.spacing();
+    Ensemble<float>(spec, Constant{{0.5}}).run({.end_time = end, .warn = in_f32.taker()});
+    Ensemble<double>(spec, Constant{{0.5}}).run({.end_time = end, .warn = in_f64.taker()});
+    ASSERT_EQ(in_f32.texts.size(), 1u);
+    EXPECT_NE(in_f32.texts[0].find("use double"), std::string::npos) << in_f32.texts[0];
+    EXPECT_TRUE(in_f64.texts.empty());
 }
 
 TEST(TimeStep, WarningsGoToStderrByDefault) {

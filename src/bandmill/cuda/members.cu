@@ -77,10 +77,9 @@ __global__ void __launch_bounds__(threads)
                 const double r = rate(c, i, parameters.values);
                 rates += r * r;
             }
-            if (place(Observable::interfaces) >= 0 && (i + 1 < n || ends == Ends::periodic)) {
+            zero += 0 * wide; // not a number if the state is not finite
+            if (place(Observable::interfaces) >= 0 && (i + 1 < n || ends == Ends::periodic))
                 changes += (here < T(0)) != (c[i + 1] < T(0));
-                zero += 0 * wide; // not a number if the state is not finite
-            }
         }
         auto put = [&](Observable o, double result) {
             if (lane == 0 && place(o) >= 0) values[place(o) * job.members + member] = result;

@@ -84,14 +84,23 @@ template <class T> class CudaStepper : public detail::Stepper<T> {
         DeviceScope scope(device_);
         const std::int64_t requests = static_cast<std::int64_t>(target.requests.size());
         if (requests == 0) return;
-        reserve(values_, requests * count_);
-        cuda::observe_members<T>(setup_.equation, setup_.grid, member_job(nullptr), target.requests, values_.data(),
-                                 Stream{});
-        for (std::int64_t r = 0; r < requests; ++r)
-            add(target.requests[r], cuda::Stored::value, values_.data() + r * count_, 1, 0, target.statistics, r,
-                requests);
-        if (!target.values.empty())
-            copy_to_host(device_, target.values.data(), values_.data(), requests * count_ * sizeof(double));
+        std::vector<ObservableRequest> distinct; // one may be asked for twice, with other bins
+        std::vector<std::int64_t> row;           // of each request among them
+        for (const ObservableRequest& request : target.requests) {
+            const auto known = std::find_if(distinct.begin(), distinct.end(), [&](const ObservableRequest& other) {
+                return other.observable == request.observable;
+            });
+            row.push_back(known - distinct.begin());
+            if (known == distinct.end()) distinct.push_back(request);
+        }
+        reserve(values_, static_cast<std::int64_t>(distinct.size()) * count_);
+        cuda::observe_members<T>(setup_.equation, setup_.grid, member_job(nullptr), distinct, values_.data(), Stream{});
+        for (std::int64_t r = 0; r < requests; ++r) {
+            const double* const values = values_.data() + row[r] * count_;
+            add(target.requests[r], cuda::Stored::value, values, 1, 0, target.statistics, r, requests);
+            if (!target.values.empty())
+                copy_to_host(device_, target.values.data() + r * count_, values, count_ * sizeof(double));
+        }
     }
 
   private:

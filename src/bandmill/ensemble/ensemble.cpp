@@ -21,6 +21,8 @@ template <class T> std::vector<T> first_states(const EnsembleSpec& spec, const S
     return saved.states;
 }
 
+std::int64_t last_sampled(const InitialState&) { return -1; }
+template <class T> std::int64_t last_sampled(const SavedState<T>& saved) { return saved.sampled; }
 std::int64_t first_step(const InitialState&) { return 0; }
 template <class T> std::int64_t first_step(const SavedState<T>& saved) { return saved.step; }
 
@@ -37,7 +39,7 @@ std::unique_ptr<Data> make_data(const EnsembleSpec& spec, const Start& start, Wh
     else
         data->states = std::move(states);
     data->step = first_step(start);
-    data->sampled = data->step > 0 ? data->step : -1; // whoever saved it has its sample
+    data->sampled = last_sampled(start);
     data->lost.resize(static_cast<std::size_t>(spec.members));
     return data;
 }
@@ -60,51 +62,61 @@ template <class T> Ensemble<T>::Ensemble(Ensemble&&) noexcept = default;
 template <class T> Ensemble<T>& Ensemble<T>::operator=(Ensemble&&) noexcept = default;
 template <class T> Ensemble<T>::~Ensemble() = default;
 
-template <class T> const EnsembleSpec& Ensemble<T>::spec() const { return data_->spec; }
-template <class T> double Ensemble<T>::time_step() const { return data_->time_step; }
-template <class T> std::int64_t Ensemble<T>::step() const { return data_->step; }
-template <class T> std::string Ensemble<T>::path() const { return data_->stepper->path(); }
-template <class T> std::int64_t Ensemble<T>::members_per_slice() const { return data_->slice; }
+template <class T> typename Ensemble<T>::Data& Ensemble<T>::data() const {
+    if (!data_) throw InvalidArgument("this ensemble was moved from, and holds nothing: use the one it was moved to");
+    if (data_->torn)
+        throw InvalidArgument(
+            "an error has ended a chunk half-way, so that members of this ensemble stand at different "
+            "times: make a new one from a saved state");
+    return *data_;
+}
+
+template <class T> const EnsembleSpec& Ensemble<T>::spec() const { return data().spec; }
+template <class T> double Ensemble<T>::time_step() const { return data().time_step; }
+template <class T> std::int64_t Ensemble<T>::step() const { return data().step; }
+template <class T> std::string Ensemble<T>::path() const { return data().stepper->path(); }
+template <class T> std::int64_t Ensemble<T>::members_per_slice() const { return data().slice; }
 
 template <class T> void Ensemble<T>::advance(std::int64_t steps) {
     if (steps < 0)
         throw InvalidArgument("cannot advance by " + std::to_string(steps) +
                               " steps (time does not run backwards): give 0 or more");
+    Data& data = this->data();
     if (steps == 0) return;
-    data_->for_each_slice(Data::Use::write, [&](std::int64_t, std::int64_t) { data_->stepper->advance(steps); });
-    data_->step += steps;
+    data.for_each_slice(Data::Use::write, [&](std::int64_t, std::int64_t) { data.stepper->advance(steps); });
+    data.step += steps;
 }
 
 template <class T> Sample Ensemble<T>::sample(std::span<const ObservableRequest> observables, bool keep_values) {
     detail::check_requests(observables);
-    detail::Recording recording(observables, 1, data_->spec.members, keep_values);
+    detail::Recording recording(observables, 1, data().spec.members, keep_values);
     if (!observables.empty())
-        data_->for_each_slice(Data::Use::read, [&](std::int64_t first, std::int64_t count) {
-            recording.add_slice(first, count, [&](const auto& target) { data_->stepper->observe(target); });
+        data().for_each_slice(Data::Use::read, [&](std::int64_t first, std::int64_t count) {
+            recording.add_slice(first, count, [&](const auto& target) { data().stepper->observe(target); });
         });
     std::vector<Sample> samples;
-    recording.move_to(samples, data_->step, data_->time_step);
+    recording.move_to(samples, data().step, data().time_step);
     return std::move(samples.front());
 }
 
 template <class T> std::vector<T> Ensemble<T>::states(std::int64_t first, std::int64_t count) {
-    const std::int64_t members = data_->spec.members, points = data_->spec.grid.points();
+    const std::int64_t members = data().spec.members, points = data().spec.grid.points();
     if (count == -1) count = members - first;
     if (first < 0 || count < 0 || first > members || count > members - first)
-        throw InvalidArgument("the states of " + std::to_string(count) + " members from number " +
+        throw InvalidArgument("the states of " + (count < 0 ? "the" : std::to_string(count)) + " members from number " +
                               std::to_string(first) + " on were asked for, but there are " + std::to_string(members) +
                               ": ask for some of these (counted without first_member)");
     std::vector<T> all;
-    if (data_->resident()) {
+    if (data().resident()) {
         all.resize(static_cast<std::size_t>(members * points));
-        data_->stepper->store(all.data());
+        data().stepper->store(all.data());
         if (count == members) return all;
     }
-    const T* from = (data_->resident() ? all.data() : data_->states.data()) + first * points;
+    const T* from = (data().resident() ? all.data() : data().states.data()) + first * points;
     return std::vector<T>(from, from + count * points);
 }
 
-template <class T> SavedState<T> Ensemble<T>::save() { return {data_->step, states()}; }
+template <class T> SavedState<T> Ensemble<T>::save() { return {data().step, states(), data().sampled}; }
 
 template class Ensemble<double>;
 template class Ensemble<float>;

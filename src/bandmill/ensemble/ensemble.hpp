@@ -70,7 +70,8 @@ struct RunResult {
 // All that a run needs to go on with the same bits.
 template <class T> struct SavedState {
     std::int64_t step = 0;
-    std::vector<T> states; // [member][point]
+    std::vector<T> states;     // [member][point]
+    std::int64_t sampled = -1; // the last step whose sample a run has taken
 };
 
 // `count` times from `first` to `last`, equally spaced, or by equal factors (first > 0).
@@ -95,8 +96,8 @@ template <class T = double> class Ensemble {
     std::int64_t members_per_slice() const;
 
     // From the step that was reached on to the plan's end; throws Unstable. A sample that is due at this very step is
-    // taken unless a run of this object took one there. Of a restored ensemble whoever saved it has that sample, but
-    // for step 0.
+    // taken unless a run took one there before, also one before save(). After an exception the next run returns what
+    // the one that threw had sampled and lost, too.
     RunResult run(const RunPlan& plan);
     // Without checks, samples or callbacks.
     void advance(std::int64_t steps);
@@ -108,6 +109,7 @@ template <class T = double> class Ensemble {
 
   private:
     struct Data;
+    Data& data() const; // throws if this was moved from, or an error has left its slices at different times
     std::unique_ptr<Data> data_;
 };
 

@@ -4,15 +4,20 @@
 #include "bandmill/ensemble/schedule.hpp"
 #include "bandmill/ensemble/watch.hpp"
 
+#include <limits>
+#include <utility>
+
 namespace bandmill {
 
 template <class T> RunResult Ensemble<T>::run(const RunPlan& plan) {
-    Data& data = *data_;
+    Data& data = this->data();
     detail::Stepper<T>& stepper = *data.stepper;
     const detail::Schedule schedule(plan, data.time_step, data.slice);
-    detail::Watch watch(data.spec, data.time_step, plan, data.lost);
+    detail::Watch watch(data.spec, data.time_step, std::numeric_limits<T>::epsilon(), plan, data.lost);
     const ObservableRequest largest[] = {{Observable::largest, {}}};
-    RunResult result;
+    // What an exception (of the watch, of a callback) keeps from the caller is returned by the next run.
+    RunResult result = std::exchange(data.unreturned, {});
+    result.interrupted = false;
 
     // `steps` steps of every slice (0: only look), with the samples that are due on the way or at the end.
     auto advance_all = [&](std::int64_t steps, bool sample_end) {
@@ -41,14 +46,23 @@ template <class T> RunResult Ensemble<T>::run(const RunPlan& plan) {
         watch.look(looked[0].values[0], time());
     };
 
-    advance_all(0, schedule.samples_at(data.step) && data.step > data.sampled);
-    while (data.step < schedule.steps() && !result.interrupted) {
-        const std::int64_t steps = schedule.chunk_after(data.step);
-        advance_all(steps, schedule.samples_at(data.step + steps));
-        if (plan.progress && !plan.progress({data.step, schedule.steps(), time()}))
-            result.interrupted = data.step < schedule.steps();
+    auto take_lost = [&] {
+        for (LostMember& lost : watch.take_lost()) result.lost.push_back(std::move(lost));
+    };
+    try {
+        advance_all(0, schedule.samples_at(data.step) && data.step > data.sampled);
+        while (data.step < schedule.steps() && !result.interrupted) {
+            const std::int64_t steps = schedule.chunk_after(data.step);
+            advance_all(steps, schedule.samples_at(data.step + steps));
+            if (plan.progress && !plan.progress({data.step, schedule.steps(), time()}))
+                result.interrupted = data.step < schedule.steps();
+        }
+    } catch (...) {
+        take_lost();
+        data.unreturned = std::move(result);
+        throw;
     }
-    result.lost = watch.take_lost();
+    take_lost();
     return result;
 }
 
