@@ -1,7 +1,6 @@
 // bandmill bench solve: the time of one solve, case by case, against what the memory allows.
 #include "command.hpp"
 #include "environment.hpp"
-#include "output_file.hpp"
 #include "run_cases.hpp"
 #include "solve_report.hpp"
 #include "solve_runner.hpp"
@@ -109,12 +108,7 @@ void run_bench(const Options& options) {
         bench.memory = runner->survey_memory();
         print_now(memory_table(*bench.memory), options.quiet);
     }
-    if (file) {
-        file->write(to_json(bench));
-        print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
-    }
-    if (failed > 0) throw std::runtime_error(fmt::format("{} of {} cases failed", failed, cases.size()));
-    if (bench.records.empty()) throw std::runtime_error("nothing was measured: every case was skipped");
+    deliver(bench, file, failed, options.quiet);
     refuse_wrong(bench.records);
 }
 

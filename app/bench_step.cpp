@@ -1,7 +1,6 @@
 // bandmill bench step: how many points of an ensemble are stepped per second, case by case, beside the paper's way.
 #include "command.hpp"
 #include "environment.hpp"
-#include "output_file.hpp"
 #include "run_cases.hpp"
 #include "step_report.hpp"
 
@@ -84,12 +83,7 @@ void run_bench(const Options& options) {
     StepBench bench{word_of(run.backend, backend_words), runner.device_name(), utc_now(), load_average(), {}, {}};
     print_now(table_head(bench), options.quiet);
     const int failed = run_cases(runner, cases, bench, options.quiet);
-    if (file) {
-        file->write(to_json(bench));
-        print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
-    }
-    if (failed > 0) throw std::runtime_error(fmt::format("{} of {} cases failed", failed, cases.size()));
-    if (bench.records.empty()) throw std::runtime_error("nothing was measured: every case was skipped");
+    deliver(bench, file, failed, options.quiet);
     refuse_wrong(bench.records);
 }
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "bench_common.hpp"
+#include "output_file.hpp"
 
 #include "bandmill/base/error.hpp"
 
+#include <optional>
+#include <stdexcept>
 #include <variant>
 
 #include <fmt/format.h>
@@ -38,6 +41,18 @@ int run_cases(Runner& runner, const std::vector<Case>& cases, Bench& bench, bool
         }
     }
     return failed;
+}
+
+// Writes the file, if one is wanted, and then complains of cases that failed: what was measured is kept.
+template <class Bench> void deliver(const Bench& bench, std::optional<OutputFile>& file, int failed, bool quiet) {
+    if (file) {
+        file->write(to_json(bench));
+        print_now(fmt::format("\nwritten to {}\n", file->path()), quiet);
+    }
+    if (failed > 0)
+        throw std::runtime_error(
+            fmt::format("{} of {} cases failed", failed, bench.records.size() + bench.skipped.size()));
+    if (bench.records.empty()) throw std::runtime_error("nothing was measured: every case was skipped");
 }
 
 } // namespace app

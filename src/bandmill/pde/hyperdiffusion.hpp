@@ -1,4 +1,4 @@
-// Hyperdiffusion:  C_t = -K C_xxxx, Crank-Nicolson.
+// Hyperdiffusion:  C_t = -K D4 C, D4 the fourth derivative; Crank-Nicolson.
 //   K  diffusivity
 #pragma once
 
