@@ -12,9 +12,11 @@ constexpr int block_threads = 128;
 
 unsigned blocks_for(std::int64_t count) { return static_cast<unsigned>((count + block_threads - 1) / block_threads); }
 
-// A second grid dimension over rows; kernels step over those beyond its limit.
+// A second grid dimension over rows; kernels step over those beyond it. Starting a block takes longer than one row: as
+// many rows per block as leave enough blocks for any GPU.
 dim3 grid_for(std::int64_t batch, std::int64_t rows) {
-    return dim3(blocks_for(batch), static_cast<unsigned>(std::min<std::int64_t>(rows, 65535)));
+    const std::int64_t enough = 16384, blocks = blocks_for(batch);
+    return dim3(blocks_for(batch), static_cast<unsigned>(std::clamp<std::int64_t>(enough / blocks, 1, rows)));
 }
 
 __device__ std::int64_t thread_index() { return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
