@@ -69,21 +69,24 @@ struct Solved { // in double, before rounding to T
     double border[10] = {};
 };
 
+// A = A' + u v^T with u = (-b_1, 0, ..., c_n), v = (1, 0, ..., -a_1 / b_1): what A' is at its ends.
+void open_ends(const BandMatrix& matrix, std::vector<double>& main) {
+    const double b1 = matrix.entry(0, 0), a1 = matrix.entry(-1, 0), cn = matrix.entry(1, matrix.size() - 1);
+    main.front() += b1;
+    main.back() += cn * a1 / b1;
+}
+
 Solved factor_tridiagonal(const BandMatrix& matrix) {
     const std::int64_t n = matrix.size();
     Solved solved{Diagonals(matrix, n), {}};
     const bool periodic = matrix.boundary() == Boundary::periodic;
-    // A = A' + u v^T with u = (-b_1, 0, ..., c_n), v = (1, 0, ..., -a_1 / b_1)
-    const double b1 = matrix.entry(0, 0), a1 = matrix.entry(-1, 0), cn = matrix.entry(1, n - 1);
-    if (periodic) {
-        solved.open.of[1].front() += b1;
-        solved.open.of[1].back() += cn * a1 / b1;
-    }
+    if (periodic) open_ends(matrix, solved.open.of[1]);
     factor_thomas(solved.open);
     if (periodic) {
+        const double b1 = matrix.entry(0, 0), a1 = matrix.entry(-1, 0);
         std::vector<double> z(at(n));
         z.front() = -b1;
-        z.back() = cn;
+        z.back() = matrix.entry(1, n - 1);
         solve_one(solved.open, z);
         solved.border[0] = -a1 / b1;
         solved.border[1] = 1 / (1 + z.front() - a1 / b1 * z.back());
@@ -234,6 +237,15 @@ template <class T> PaperFactor<T> paper_factor(const BandMatrix& matrix) {
         for (const std::vector<double>& column : *columns)
             for (const double value : column) factor.values.push_back(static_cast<T>(value));
     return factor;
+}
+
+BandMatrix paper_open_part(const BandMatrix& periodic) {
+    const bool tridiagonal = periodic.half_bandwidth() == 1;
+    Diagonals open(periodic, tridiagonal ? periodic.size() : periodic.size() - 2);
+    auto& of = open.of;
+    if (tridiagonal) open_ends(periodic, of[1]);
+    return tridiagonal ? BandMatrix::tridiagonal(of[0], of[1], of[2])
+                       : BandMatrix::pentadiagonal(of[0], of[1], of[2], of[3], of[4]);
 }
 
 std::size_t paper_values(int half_bandwidth, Boundary boundary, std::int64_t n) {

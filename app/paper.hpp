@@ -51,6 +51,10 @@ inline constexpr std::int64_t paper_least_rows = 6; // fewer, and the corners of
 
 template <class T> PaperFactor<T> paper_factor(const bandmill::BandMatrix& matrix);
 
+// The open system inside a periodic one that the sweeps solve, as a matrix of its own: for other solvers that are given
+// the same border.
+bandmill::BandMatrix paper_open_part(const bandmill::BandMatrix& periodic);
+
 // How many values its tables hold.
 std::size_t paper_values(int half_bandwidth, bandmill::Boundary boundary, std::int64_t n);
 

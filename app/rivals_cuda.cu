@@ -84,6 +84,19 @@ template <class T> __global__ void penta_sweeps(PaperTables<T> tables, T* x, std
     }
 }
 
+// The same border as at the end of the sweeps.
+template <class T> __global__ void border_rows(PaperTables<T> tables, T* x, std::int64_t batch, T* scratch) {
+    const std::int64_t system = thread_index();
+    if (system >= batch) return;
+    const T *first = x + system, *last = first + (tables.rows - 1) * batch;
+    if (tables.half_bandwidth == 1) {
+        scratch[system] = sherman_morrison(tables.border, *first, *last);
+    } else {
+        T* border = x + tables.rows * batch + system;
+        navon_border(tables.border, first[0], first[batch], last[-batch], last[0], border[0], border[batch]);
+    }
+}
+
 // Grid 2: all rows at once take their share of the responses.
 template <class T> __global__ void correct_thomas(PaperTables<T> tables, T* x, std::int64_t batch, const T* scratch) {
     const std::int64_t system = thread_index();
@@ -128,6 +141,14 @@ __global__ void gather_elements(const T* from, const std::int64_t* where, std::i
     if (i < count) to[i] = from[where[i]];
 }
 
+template <class T> void correct(const PaperTables<T>& tables, T* x, std::int64_t batch, const T* scratch) {
+    const dim3 grid = grid_for(batch, tables.rows);
+    if (tables.half_bandwidth == 1)
+        correct_thomas<<<grid, block_threads>>>(tables, x, batch, scratch);
+    else
+        correct_penta<<<grid, block_threads>>>(tables, x, batch);
+}
+
 void check_launch(const char* doing) { bandmill::check_cuda(cudaGetLastError(), doing); }
 
 } // namespace
@@ -135,15 +156,20 @@ void check_launch(const char* doing) { bandmill::check_cuda(cudaGetLastError(), 
 template <class T>
 void paper_solve_cuda(bandmill::Device device, const PaperTables<T>& tables, T* x, std::int64_t batch, T* scratch) {
     const bandmill::DeviceScope scope(device);
-    const dim3 grid = grid_for(batch, tables.rows);
-    if (tables.half_bandwidth == 1) {
-        thomas_sweeps<<<grid.x, block_threads>>>(tables, x, batch, scratch);
-        if (tables.periodic) correct_thomas<T><<<grid, block_threads>>>(tables, x, batch, scratch);
-    } else {
-        penta_sweeps<<<grid.x, block_threads>>>(tables, x, batch);
-        if (tables.periodic) correct_penta<<<grid, block_threads>>>(tables, x, batch);
-    }
+    if (tables.half_bandwidth == 1)
+        thomas_sweeps<<<blocks_for(batch), block_threads>>>(tables, x, batch, scratch);
+    else
+        penta_sweeps<<<blocks_for(batch), block_threads>>>(tables, x, batch);
+    if (tables.periodic) correct(tables, x, batch, scratch);
     check_launch("launching the paper's kernel");
+}
+
+template <class T>
+void paper_border_cuda(bandmill::Device device, const PaperTables<T>& tables, T* x, std::int64_t batch, T* scratch) {
+    const bandmill::DeviceScope scope(device);
+    border_rows<<<blocks_for(batch), block_threads>>>(tables, x, batch, scratch);
+    correct(tables, x, batch, scratch);
+    check_launch("launching the border's kernels");
 }
 
 template <class T>
@@ -174,6 +200,7 @@ void gather_cuda(bandmill::Device device, const T* from, const std::int64_t* whe
 
 #define APP_INSTANTIATE(T)                                                                                             \
     template void paper_solve_cuda(bandmill::Device, const PaperTables<T>&, T*, std::int64_t, T*);                     \
+    template void paper_border_cuda(bandmill::Device, const PaperTables<T>&, T*, std::int64_t, T*);                    \
     template void spread_interleaved(bandmill::Device, const T*, std::int64_t, std::int64_t, Copies<T>);               \
     template void spread_contiguous(bandmill::Device, const T*, std::int64_t, std::int64_t, Copies<T>);                \
     template void gather_cuda(bandmill::Device, const T*, const std::int64_t*, std::int64_t, T*)

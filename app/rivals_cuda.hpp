@@ -14,6 +14,11 @@ namespace app {
 template <class T>
 void paper_solve_cuda(bandmill::Device device, const PaperTables<T>& tables, T* x, std::int64_t batch, T* scratch);
 
+// What follows the sweeps of a periodic system: the border, and its part in all rows. For x that another solver of the
+// open part (paper_open_part) has left.
+template <class T>
+void paper_border_cuda(bandmill::Device device, const PaperTables<T>& tables, T* x, std::int64_t batch, T* scratch);
+
 // A matrix for each system: diagonal k of all of them is to[k], from the n values at from + k * n.
 template <class T> struct Copies {
     int diagonals;

@@ -33,12 +33,12 @@ lapack_int factor_tri(lapack_int n, float* dl, float* d, float* du, float* du2, 
     return LAPACKE_sgttrf_work(n, dl, d, du, du2, pivots);
 }
 lapack_int solve_tri(lapack_int n, lapack_int count, const double* dl, const double* d, const double* du,
-                     const double* du2, const lapack_int* pivots, double* x) {
-    return LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, 'N', n, count, dl, d, du, du2, pivots, x, n);
+                     const double* du2, const lapack_int* pivots, double* x, lapack_int stride) {
+    return LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, 'N', n, count, dl, d, du, du2, pivots, x, stride);
 }
 lapack_int solve_tri(lapack_int n, lapack_int count, const float* dl, const float* d, const float* du, const float* du2,
-                     const lapack_int* pivots, float* x) {
-    return LAPACKE_sgttrs_work(LAPACK_COL_MAJOR, 'N', n, count, dl, d, du, du2, pivots, x, n);
+                     const lapack_int* pivots, float* x, lapack_int stride) {
+    return LAPACKE_sgttrs_work(LAPACK_COL_MAJOR, 'N', n, count, dl, d, du, du2, pivots, x, stride);
 }
 lapack_int factor_band(lapack_int n, lapack_int w, double* band, lapack_int rows, lapack_int* pivots) {
     return LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, w, w, band, rows, pivots);
@@ -47,12 +47,12 @@ lapack_int factor_band(lapack_int n, lapack_int w, float* band, lapack_int rows,
     return LAPACKE_sgbtrf_work(LAPACK_COL_MAJOR, n, n, w, w, band, rows, pivots);
 }
 lapack_int solve_band(lapack_int n, lapack_int w, lapack_int count, const double* band, lapack_int rows,
-                      const lapack_int* pivots, double* x) {
-    return LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, w, w, count, band, rows, pivots, x, n);
+                      const lapack_int* pivots, double* x, lapack_int stride) {
+    return LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, w, w, count, band, rows, pivots, x, stride);
 }
 lapack_int solve_band(lapack_int n, lapack_int w, lapack_int count, const float* band, lapack_int rows,
-                      const lapack_int* pivots, float* x) {
-    return LAPACKE_sgbtrs_work(LAPACK_COL_MAJOR, 'N', n, w, w, count, band, rows, pivots, x, n);
+                      const lapack_int* pivots, float* x, lapack_int stride) {
+    return LAPACKE_sgbtrs_work(LAPACK_COL_MAJOR, 'N', n, w, w, count, band, rows, pivots, x, stride);
 }
 
 // Divides the systems over our threads; each calls LAPACK, with one BLAS thread, for its own.
@@ -61,19 +61,20 @@ template <class T> class Lapack : public Contestant<T, Host> {
     explicit Lapack(const Place<Host>& place) : place_(place) { openblas_set_num_threads(1); }
     std::string path() const override { return "LAPACKE, OpenBLAS"; }
     void solve(FieldView<const T, Host>, FieldView<T, Host> x) override {
-        const std::int64_t n = x.rows(), most = std::max<std::int64_t>(1, piece_elements / n);
+        const std::int64_t n = x.rows(), stride = x.shape().batch_stride; // from one system to the next
+        const std::int64_t most = std::max<std::int64_t>(1, piece_elements / n);
         parallel_ranges(
             place_.threads_for(n * x.batch()), x.batch(),
             [&](std::int64_t begin, std::int64_t end) {
                 for (; begin < end; begin += most)
                     solve_piece(static_cast<lapack_int>(n), static_cast<lapack_int>(std::min(most, end - begin)),
-                                x.data() + begin * n);
+                                x.data() + begin * stride, static_cast<lapack_int>(stride));
             },
             1);
     }
 
   private:
-    virtual void solve_piece(lapack_int n, lapack_int count, T* x) const = 0;
+    virtual void solve_piece(lapack_int n, lapack_int count, T* x, lapack_int stride) const = 0;
     const Place<Host>& place_;
 };
 
@@ -101,8 +102,8 @@ template <class T> class Gttrs : public Lapack<T> {
     T* main() { return part(1); }
     T* upper() { return part(2); }
     T* second() { return part(3); } // the second upper diagonal, which row exchanges fill
-    void solve_piece(lapack_int n, lapack_int count, T* x) const override {
-        require(solve_tri(n, count, part(0), part(1), part(2), part(3), pivots_.data(), x), "gttrs");
+    void solve_piece(lapack_int n, lapack_int count, T* x, lapack_int stride) const override {
+        require(solve_tri(n, count, part(0), part(1), part(2), part(3), pivots_.data(), x, stride), "gttrs");
     }
 
     std::vector<T> values_;
@@ -127,8 +128,8 @@ template <class T> class Gbtrs : public Lapack<T> {
     std::size_t held_bytes() const override { return band_.size() * sizeof(T) + pivots_.size() * sizeof(lapack_int); }
 
   private:
-    void solve_piece(lapack_int n, lapack_int count, T* x) const override {
-        require(solve_band(n, width_, count, band_.data(), rows_, pivots_.data(), x), "gbtrs");
+    void solve_piece(lapack_int n, lapack_int count, T* x, lapack_int stride) const override {
+        require(solve_band(n, width_, count, band_.data(), rows_, pivots_.data(), x, stride), "gbtrs");
     }
 
     lapack_int width_, rows_;

@@ -1,9 +1,7 @@
 // The paper's way on the CPU: plain loops, rows outside, members inside.
 #include "step_paper.hpp"
 
-#include "parallel.hpp"
-
-#include "bandmill/base/array.hpp"
+#include "loop_stepper.hpp"
 
 #include <fmt/format.h>
 
@@ -55,60 +53,56 @@ template <EquationKind kind, class T> void right_sides(const Columns<T>& columns
     right_sides_loop<kind>(columns, factor);
 }
 
-template <class T> class PaperLoops : public PaperStepper<T> {
+template <class T> class PaperLoops : public LoopStepper<T> {
   public:
     PaperLoops(const StepCase& what, const PaperScheme& scheme, std::span<const T> states, bandmill::Threads threads)
-        // For little work, waking threads would cost more than it saves; the solver's benchmark has the same limit.
-        : what_(what), threads_(what.points() < 16384 ? 1 : threads.count), factor_(static_cast<T>(scheme.factor)),
-          solver_(paper_factor<T>(scheme.matrix)), c_(what.n * what.members), f_(c_.size()), scratch_(what.members) {
+        : LoopStepper<T>(what, Layout::interleaved, states, threads), factor_(static_cast<T>(scheme.factor)),
+          solver_(paper_factor<T>(scheme.matrix)), scratch_(what.members) {
         solver_.tables.values = solver_.values.data();
-        const std::int64_t given = static_cast<std::int64_t>(states.size()) / what.n;
-        for (std::int64_t i = 0; i < what.n; ++i)
-            for (std::int64_t m = 0; m < what.members; ++m)
-                c_[i * what.members + m] = states[static_cast<std::size_t>(m % given * what.n + i)];
     }
 
     std::string path() const override {
         return fmt::format("stencil loop + {} loop", solver_.tables.half_bandwidth == 1 ? "Thomas" : "pentadiagonal");
     }
-
-    void advance(std::int64_t steps) override {
-        for (std::int64_t k = 0; k < steps; ++k) {
-            parallel_ranges(
-                threads_, what_.members, [&](std::int64_t begin, std::int64_t end) { step(begin, end); },
-                64 / sizeof(T));
-            std::swap(c_, f_);
-        }
-    }
-
-    std::vector<T> states(std::int64_t count) const override {
-        std::vector<T> values;
-        for (std::int64_t m = 0; m < count; ++m)
-            for (std::int64_t i = 0; i < what_.n; ++i) values.push_back(c_[i * what_.members + m]);
-        return values;
+    std::size_t held_bytes() const override {
+        return this->field_bytes() + (solver_.values.size() + static_cast<std::size_t>(scratch_.size())) * sizeof(T);
     }
 
   private:
-    void step(std::int64_t begin, std::int64_t end) {
-        using enum EquationKind;
-        const Columns<T> columns{c_.data(), f_.data(), what_.n, what_.members, begin, end};
-        if (what_.equation == diffusion)
-            right_sides<diffusion>(columns, factor_);
-        else if (what_.equation == hyperdiffusion)
-            right_sides<hyperdiffusion>(columns, factor_);
-        else
-            right_sides<cahn_hilliard>(columns, factor_);
-        paper_solve(solver_.tables, f_.data(), what_.members, begin, end, scratch_.data());
+    void step() override {
+        const StepCase& what = this->what_;
+        T *c = this->c_.data(), *f = this->f_.data();
+        this->parallel_members(
+            [&](std::int64_t begin, std::int64_t end) {
+                paper_right_sides(what.equation, c, f, what.n, what.members, begin, end, factor_);
+                paper_solve(solver_.tables, f, what.members, begin, end, scratch_.data());
+            },
+            64 / sizeof(T));
     }
 
-    StepCase what_;
-    int threads_;
     T factor_;
     PaperFactor<T> solver_;
-    Array<T, Host> c_, f_, scratch_;
+    Array<T, Host> scratch_;
 };
 
 } // namespace
+
+template <class T>
+void paper_right_sides(EquationKind kind, const T* c, T* f, std::int64_t n, std::int64_t batch, std::int64_t begin,
+                       std::int64_t end, T factor) {
+    using enum EquationKind;
+    const Columns<T> columns{c, f, n, batch, begin, end};
+    if (kind == diffusion)
+        right_sides<diffusion>(columns, factor);
+    else if (kind == hyperdiffusion)
+        right_sides<hyperdiffusion>(columns, factor);
+    else
+        right_sides<cahn_hilliard>(columns, factor);
+}
+template void paper_right_sides(EquationKind, const double*, double*, std::int64_t, std::int64_t, std::int64_t,
+                                std::int64_t, double);
+template void paper_right_sides(EquationKind, const float*, float*, std::int64_t, std::int64_t, std::int64_t,
+                                std::int64_t, float);
 
 PaperScheme paper_scheme(const StepCase& what, const bandmill::EnsembleSpec& spec) {
     const double dx = spec.grid.spacing(), dt = spec.time_step, dx2 = dx * dx;
@@ -136,13 +130,13 @@ std::optional<std::string> paper_obstacle(const StepCase& what) {
 }
 
 template <class T>
-std::unique_ptr<PaperStepper<T>> make_paper_stepper(const StepCase& what, const PaperScheme& scheme,
+std::unique_ptr<RivalStepper<T>> make_paper_stepper(const StepCase& what, const PaperScheme& scheme,
                                                     std::span<const T> states, bandmill::Threads threads) {
     return std::make_unique<PaperLoops<T>>(what, scheme, states, threads);
 }
-template std::unique_ptr<PaperStepper<double>> make_paper_stepper(const StepCase&, const PaperScheme&,
+template std::unique_ptr<RivalStepper<double>> make_paper_stepper(const StepCase&, const PaperScheme&,
                                                                   std::span<const double>, bandmill::Threads);
-template std::unique_ptr<PaperStepper<float>> make_paper_stepper(const StepCase&, const PaperScheme&,
+template std::unique_ptr<RivalStepper<float>> make_paper_stepper(const StepCase&, const PaperScheme&,
                                                                  std::span<const float>, bandmill::Threads);
 
 } // namespace app

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "paper.hpp"
+#include "rival_stepper.hpp"
 #include "step_case.hpp"
 #include "step_paper_row.hpp"
 
@@ -24,24 +25,14 @@ struct PaperScheme {
 };
 PaperScheme paper_scheme(const StepCase& what, const bandmill::EnsembleSpec& spec);
 
-// Ready to step when constructed.
-template <class T> class PaperStepper {
-  public:
-    virtual ~PaperStepper() = default;
-    virtual std::string path() const = 0;
-    virtual void advance(std::int64_t steps) = 0; // returns when they are done
-    // The states of the first members, [member][point].
-    virtual std::vector<T> states(std::int64_t count) const = 0;
-};
-
 std::optional<std::string> paper_obstacle(const StepCase& what); // why it cannot take this case
 
 // Member m starts from number m % k of the k states given, [member][point].
 template <class T>
-std::unique_ptr<PaperStepper<T>> make_paper_stepper(const StepCase& what, const PaperScheme& scheme,
+std::unique_ptr<RivalStepper<T>> make_paper_stepper(const StepCase& what, const PaperScheme& scheme,
                                                     std::span<const T> states, bandmill::Threads threads);
 template <class T>
-std::unique_ptr<PaperStepper<T>> make_paper_stepper(const StepCase& what, const PaperScheme& scheme,
+std::unique_ptr<RivalStepper<T>> make_paper_stepper(const StepCase& what, const PaperScheme& scheme,
                                                     std::span<const T> states, bandmill::Device device);
 
 } // namespace app

@@ -6,13 +6,13 @@
 namespace app {
 
 template <class T>
-std::unique_ptr<PaperStepper<T>> make_paper_stepper(const StepCase&, const PaperScheme&, std::span<const T>,
+std::unique_ptr<RivalStepper<T>> make_paper_stepper(const StepCase&, const PaperScheme&, std::span<const T>,
                                                     bandmill::Device) {
     throw bandmill::BackendUnavailable("this bandmill was built without CUDA: use --backend cpu");
 }
-template std::unique_ptr<PaperStepper<double>> make_paper_stepper(const StepCase&, const PaperScheme&,
+template std::unique_ptr<RivalStepper<double>> make_paper_stepper(const StepCase&, const PaperScheme&,
                                                                   std::span<const double>, bandmill::Device);
-template std::unique_ptr<PaperStepper<float>> make_paper_stepper(const StepCase&, const PaperScheme&,
+template std::unique_ptr<RivalStepper<float>> make_paper_stepper(const StepCase&, const PaperScheme&,
                                                                  std::span<const float>, bandmill::Device);
 
 } // namespace app

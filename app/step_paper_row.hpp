@@ -1,4 +1,5 @@
-// The right-hand side of the paper's way (step_paper.hpp), and its kernel (step_paper_cuda.cu); T = double or float.
+// The right-hand side of the paper's way (step_paper.hpp), its loop (step_paper.cpp) and its kernel
+// (step_paper_cuda.cu); T = double or float.
 #pragma once
 
 #include "equation_kind.hpp"
@@ -23,6 +24,11 @@ BANDMILL_HD T paper_right_side(T factor, T before2, T before, T here, T after, T
         return here + factor * (left - 2 * middle + right);
     }
 }
+
+// f = all rows of the members begin to end from c, both interleaved on the host.
+template <class T>
+void paper_right_sides(EquationKind kind, const T* c, T* f, std::int64_t n, std::int64_t batch, std::int64_t begin,
+                       std::int64_t end, T factor);
 
 // f = all rows of all members from c, both interleaved on the device; on the default stream.
 template <class T>

@@ -48,15 +48,6 @@ template <class T> double largest_difference(const std::vector<T>& a, const std:
     return largest;
 }
 
-// A GPU takes slices of what it cannot hold; the host has all states, and once more while they are made or fetched.
-std::optional<std::string> obstacle(const StepCase& what) {
-    if (what.points() > 0x1p60) return "more points than 64-bit addressing allows";
-    const double needed = 2 * what.state_bytes(), free = static_cast<double>(available_memory());
-    if (needed > 0.9 * free)
-        return fmt::format("needs {}, and {} of host memory are free", readable_bytes(needed), readable_bytes(free));
-    return std::nullopt;
-}
-
 std::optional<std::string> paper_memory(const StepCase& what, const StepOptions& options) {
     const double needed = 2 * what.state_bytes();
     const double free = static_cast<double>(options.backend == Backend::cuda ? bandmill::free_memory(options.device)
@@ -66,6 +57,14 @@ std::optional<std::string> paper_memory(const StepCase& what, const StepOptions&
 }
 
 } // namespace
+
+std::optional<std::string> host_obstacle(const StepCase& what) {
+    if (what.points() > 0x1p60) return "more points than 64-bit addressing allows";
+    const double needed = 2 * what.state_bytes(), free = static_cast<double>(available_memory());
+    if (needed > 0.9 * free)
+        return fmt::format("needs {}, and {} of host memory are free", readable_bytes(needed), readable_bytes(free));
+    return std::nullopt;
+}
 
 std::optional<double> StepRecord::speedup(const std::string& rival) const {
     const auto found = rivals.find(rival);
@@ -83,7 +82,7 @@ std::string StepRunner::device_name() const {
 }
 
 std::variant<StepRecord, StepSkipped> StepRunner::run(const StepCase& what) {
-    if (const auto reason = obstacle(what)) return StepSkipped{what, *reason};
+    if (const auto reason = host_obstacle(what)) return StepSkipped{what, *reason};
     return what.precision == Precision::f64 ? run_in<double>(what) : run_in<float>(what);
 }
 
@@ -127,7 +126,7 @@ template <class T> std::variant<StepRivalResult, std::string> StepRunner::run_pa
                                  : make_paper_stepper<T>(what, scheme, start, bandmill::Threads{what.threads});
         ensemble.advance(compared_steps);
         stepper->advance(compared_steps);
-        const double difference = largest_difference(ensemble.states(), stepper->states(few.members));
+        const double difference = largest_difference(ensemble.states(), stepper->states(0, few.members));
         const StepTiming time = measure_steps(options_.patience, [&](std::int64_t steps) { stepper->advance(steps); });
         // C itself goes through the inverse of a stiff matrix there, and loses digits that ours keeps.
         const bool right = difference <= (what.precision == Precision::f64 ? 1e-6 : 1e-2);

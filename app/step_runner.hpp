@@ -53,6 +53,10 @@ struct StepSkipped {
     std::string reason;
 };
 
+// Why the host cannot hold an ensemble. A GPU takes slices of what it cannot hold; the host has all states, and once
+// more while they are made or fetched.
+std::optional<std::string> host_obstacle(const StepCase& what);
+
 class StepRunner {
   public:
     explicit StepRunner(StepOptions options) : options_(std::move(options)) {}
