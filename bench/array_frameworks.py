@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Cahn-Hilliard ensembles stepped by array frameworks, as a user without bandmill would write them.
 
-NumPy with SciPy's FFT on one CPU core; CuPy, PyTorch and JAX on a GPU. The equation, the grid and the step are those of
-`bandmill bench step` (n points on 2 pi, gamma = 0.01, dt = 0.1 dx, f64), and so is the unit: 10^9 point-steps per
-second.
+NumPy with SciPy's FFT on the CPU, by one thread and as they come (transforms by one, matrix products by all); CuPy,
+PyTorch and JAX on a GPU. The equation, the grid and the step are those of `bandmill bench step` (n points on 2 pi,
+gamma = 0.01, dt = 0.1 dx, f64), and so is the unit: 10^9 point-steps per second.
 Ways to take a step:
   increment  C += irfft(rfft(mu) dt D2 / (1 + gamma dt D4)), mu by differences of neighbours
   spectral   the transform of C is kept: rfft of C^3 and one irfft per step
@@ -22,8 +22,7 @@ import sys
 import tempfile
 import time
 
-for name in ("OMP", "OPENBLAS", "MKL"):  # one core, for `dense` too; read when NumPy is imported
-    os.environ.setdefault(f"{name}_NUM_THREADS", "1")
+THREADS = [f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL")]  # read when NumPy is imported
 try:
     import numpy
 except ImportError:
@@ -181,17 +180,17 @@ def measure(problem, members, way, many, wait, to_device, repetitions):
     return steps, sorted(times), difference
 
 
-def record_of(problem, members, label, way, backend, measured):
+def record_of(problem, members, label, way, backend, measured, threads):
     steps, times, difference = measured
     median = statistics.median(times)
     return dict(contestant=label, equation="cahn-hilliard", n=problem.n, members=members, dtype="f64", backend=backend,
-                threads=1 if backend == "cpu" else 0, statistics="none", shape="throughput", path=way, steps=steps,
+                threads=threads, statistics="none", shape="throughput", path=way, steps=steps,
                 time_us=dict(median=median, min=times[0], max=times[-1], repetitions=len(times)),
                 gpoint_steps_per_s=1e-3 * problem.n * members * steps / median, difference=difference,
                 wrong=not difference <= 1e-9)
 
 
-def run_framework(name, problem, members, repetitions, skipped):
+def run_framework(name, problem, members, threads, repetitions, skipped):
     make, backend = FRAMEWORKS[name]
     try:
         for label, way, stepper, many, wait, to_device in make(problem):
@@ -200,7 +199,7 @@ def run_framework(name, problem, members, repetitions, skipped):
             except Exception as error:  # whatever a framework raises; the others are still worth measuring
                 skipped.append(dict(contestant=label, path=way, reason=f"failed: {str(error).splitlines()[0][:200]}"))
                 continue
-            yield record_of(problem, members, label, way, backend, measured)
+            yield record_of(problem, members, label, way, backend, measured, threads)
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError)
         reason = dict(contestant=name, reason=f"{error.name} is not installed" if missing else str(error))
@@ -208,12 +207,12 @@ def run_framework(name, problem, members, repetitions, skipped):
             skipped.append(reason)
 
 
-def run_bandmill(program, problem, backend):
-    """The same case by bandmill, in the same run. On the CPU by one thread."""
+def run_bandmill(program, problem, backend, threads):
+    """The same case by bandmill, in the same run."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "step.json"
         command = [program, "bench", "step", "--backend", backend, "--n", str(problem.n), "--rivals", "none", "--quiet",
-                   "--json", str(path)] + (["--threads", "1"] if backend == "cpu" else [])
+                   "--json", str(path)] + (["--threads", str(threads)] if backend == "cpu" else [])
         done = subprocess.run(command)
         if done.returncode != 0:
             sys.exit(f"array_frameworks: {' '.join(command)} failed with status {done.returncode}")
@@ -239,8 +238,45 @@ def show(record):
     factor = f"{record['bandmill_is']:8.1f}x" if "bandmill_is" in record else ""
     spread = 100 * (record["time_us"]["max"] - record["time_us"]["min"]) / record["time_us"]["median"]
     speed = "WRONG" if record["wrong"] else f"{record['gpoint_steps_per_s']:.4g}"
-    print(f"{record['contestant']:<16} {record['path'][:30]:<30} {record['members']:>8} {speed:>10} {spread:>7.1f}% "
-          f"{factor}", flush=True)
+    print(f"{record['contestant']:<16} {record['path'][:30]:<30} {record['members']:>8} {record['threads'] or '':>7} {speed:>10} "
+          f"{spread:>7.1f}% {factor}", flush=True)
+
+
+def run_parts():
+    """On the CPU this script runs itself: by one thread, then as the libraries come (with all of bandmill's)."""
+    records, skipped, about = [], [], {}
+    cores = len(os.sched_getaffinity(0))
+    for threads in [1, cores] if cores > 1 else [1]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "part.json"
+            # The last --json counts.
+            command = [sys.executable, *sys.argv, "--threads", str(threads), "--json", str(path)]
+            limits = {name: "1" for name in THREADS} if threads == 1 else {}
+            done = subprocess.run(command, env={**os.environ, **limits})
+            if done.returncode != 0:
+                sys.exit(done.returncode)
+            about = json.loads(path.read_text())
+        records += about["records"]
+        skipped += [one for one in about["skipped"] if one not in skipped]
+    return records, skipped, about
+
+
+def compare(arguments, names):
+    problem, records, skipped, about = Problem(arguments.n), [], [], {}
+    threads = arguments.threads or 0
+    if arguments.bandmill:
+        records, about = run_bandmill(arguments.bandmill, problem, arguments.backend, threads)
+    for record in records:
+        show(record)
+    ours = max((r["gpoint_steps_per_s"] for r in records), default=None)
+    for name in names:
+        for members in [arguments.members] if arguments.members else MEMBERS[arguments.backend]:
+            for record in run_framework(name, problem, members, threads, arguments.repetitions, skipped):
+                if ours and not record["wrong"]:
+                    record["bandmill_is"] = ours / record["gpoint_steps_per_s"]  # times as fast
+                records.append(record)
+                show(record)
+    return records, skipped, about
 
 
 def main():
@@ -254,6 +290,7 @@ def main():
     parser.add_argument("--repetitions", type=int, default=5, help="timings (default 5)")
     parser.add_argument("--bandmill", metavar="PATH",
                         help="the program: run it too, and say how many times as fast it is")
+    parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)  # a part of a run on the CPU
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="also write the results")
     arguments = parser.parse_args()
     names = arguments.frameworks.split(",") if arguments.frameworks else [
@@ -266,21 +303,13 @@ def main():
     if arguments.n < 6 or arguments.repetitions < 1 or (arguments.members or 1) < 1:
         parser.error("--n must be 6 or more, --members and --repetitions 1 or more")
 
-    problem, records, skipped, about = Problem(arguments.n), [], [], {}
-    print(f"{'':<16} {'way':<30} {'members':>8} {'speed':>10} {'spread':>8}   bandmill is")
-    if arguments.bandmill:
-        records, about = run_bandmill(arguments.bandmill, problem, arguments.backend)
-    for record in records:
-        show(record)
-    ours = max((r["gpoint_steps_per_s"] for r in records), default=None)
-    for name in names:
-        for members in [arguments.members] if arguments.members else MEMBERS[arguments.backend]:
-            for record in run_framework(name, problem, members, arguments.repetitions, skipped):
-                if ours and not record["wrong"]:
-                    record["bandmill_is"] = ours / record["gpoint_steps_per_s"]  # times as fast
-                records.append(record)
-                show(record)
-    for left_out in skipped:
+    if arguments.threads is None:
+        print(f"{'':<16} {'way':<30} {'members':>8} {'threads':>7} {'speed':>10} {'spread':>8}   bandmill is", flush=True)
+    if arguments.backend == "cpu" and arguments.threads is None:
+        records, skipped, about = run_parts()
+    else:
+        records, skipped, about = compare(arguments, names)
+    for left_out in skipped if arguments.threads is None else []:
         print(f"{left_out['contestant']} {left_out.get('path', '')}: {left_out['reason']}")
     if arguments.json:
         now = datetime.datetime.now(datetime.timezone.utc)

@@ -95,7 +95,7 @@ def cpu_step_bars():
             Bar("over one thread", "forced, n = 256, two threads", "one_thread", 1.85, dict(forced, threads=2)),
             # measured in one run by bench/array_frameworks.py
             Bar("over NumPy + SciPy FFT", "n = 256, one core, 4,096 members, increment form", "bandmill_is", 80,
-                dict(plain, contestant="NumPy + SciPy", path="increment", members=4096))]
+                dict(plain, contestant="NumPy + SciPy", path="increment", members=4096, threads=1))]
 
 
 def bars_of(run):

@@ -58,7 +58,8 @@ def speeds_table(table, run):
 
 
 def arrays_table(table, path, arrays):
-    rows = [[r["contestant"], r["path"], f"{r['members']:,}",
+    cpu = arrays.get("backend") == "cpu"
+    rows = [[r["contestant"], r["path"], f"{r['members']:,}"] + ([r["threads"]] if cpu else []) + [
              "wrong" if r["wrong"] else number(r["gpoint_steps_per_s"]),
              f"{r['bandmill_is']:.1f}x" if r.get("bandmill_is") else ""] for r in arrays["records"]]
     if not rows:
@@ -66,7 +67,10 @@ def arrays_table(table, path, arrays):
     text = (f"Array frameworks on the same problem, Cahn-Hilliard with n = {arrays['records'][0]['n']} in f64, and "
             f"bandmill in the same run (`bench/array_frameworks.py`, `bench/results/{path.name}`, {arrays['date']}, commit "
             f"{arrays['commit']}):\n\n")
-    text += table(["", "way", "members", "speed", "bandmill is faster by"], rows)
+    if cpu:
+        text += ("NumPy and SciPy by one thread (bandmill too), and as they come: transforms by one thread, matrix "
+                 "products by all.\n\n")
+    text += table(["", "way", "members"] + (["threads"] if cpu else []) + ["speed", "bandmill is faster by"], rows)
     left_out = [f"{s['contestant']} {s.get('path', '')}".strip() + f": {s['reason']}"
                 for s in arrays.get("skipped", [])]
     return text + ("\n\nNot measured: " + "; ".join(left_out) + "." if left_out else "")

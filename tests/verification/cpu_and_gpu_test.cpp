@@ -9,9 +9,11 @@ namespace {
 using CpuAndGpu = VerificationTest;
 using CpuAndGpuStatistics = FullSizeTest;
 
-template <class T> double difference(const Equation& equation, const Grid& grid, std::int64_t steps) {
+template <class T>
+double difference(const Equation& equation, const Grid& grid, std::int64_t steps, Shape shape = Shape::throughput) {
     EnsembleSpec spec{
         .equation = equation, .grid = grid, .members = 9, .time_step = std::fmin(0.01, 0.1 * grid.spacing())};
+    spec.shape = shape;
     if (std::holds_alternative<ForcedCahnHilliard>(equation))
         spec.parameters = {{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}};
     Ensemble<T> cpu(spec, UniformNoise{.seed = 5}, Threads{}), gpu(spec, UniformNoise{.seed = 5}, Device{});
@@ -34,9 +36,10 @@ double bound_f32(const Equation& equation, const Grid& grid) {
     return std::holds_alternative<Hyperdiffusion>(equation) && grid.points() > 300 ? 0.1 : 2e-3;
 }
 
-void expect_close(const Equation& equation, const Grid& grid) {
+void expect_close(const Equation& equation, const Grid& grid, Shape shape = Shape::throughput) {
     const std::int64_t steps = limits().small ? 5 : 200;
-    const double f64 = difference<double>(equation, grid, steps), f32 = difference<float>(equation, grid, steps);
+    const double f64 = difference<double>(equation, grid, steps, shape),
+                 f32 = difference<float>(equation, grid, steps, shape);
     EXPECT_LT(f64, bound_f64) << name_of(equation) << ", " << grid.points() << " points, " << name(grid.ends());
     EXPECT_LT(f32, bound_f32(equation, grid))
         << name_of(equation) << ", " << grid.points() << " points, " << name(grid.ends());
@@ -46,6 +49,11 @@ TEST_F(CpuAndGpu, PeriodicStatesAreCloseFor200Steps) {
     const std::vector<std::int64_t> few = {5, 33, 64, 1100}, all = {5, 33, 64, 300, 1024, 2048};
     for (const Equation& equation : every_equation())
         for (const std::int64_t n : limits().small ? few : all) expect_close(equation, Grid(n, 2 * pi));
+}
+
+TEST_F(CpuAndGpu, StatesOfTheLatencyShapeAreCloseFor200Steps) {
+    for (const Equation& equation : every_equation())
+        for (const std::int64_t n : {8, 16, 100, 128, 256}) expect_close(equation, Grid(n, 2 * pi), Shape::latency);
 }
 
 TEST_F(CpuAndGpu, StatesBetweenEndsAreCloseFor200Steps) {

@@ -1,4 +1,5 @@
 #include "bandmill/cuda/resident.hpp"
+#include "bandmill/cuda/tuning.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -70,6 +71,27 @@ Map power(Map base, std::int64_t exponent) {
     return result;
 }
 
+// Comparing the powers of S on both sides of  N(S^-1) P(S) + M(S) P(S^-1) = 1.
+template <class T> BothWays<T> both_ways(const Factors& factors, double update) {
+    const Real p = factors.p, q = factors.q, scale = update / factors.c;
+    const Real n0 = scale * (1 + q) / ((1 - q) * (1 + q + p) * (1 + q - p)), m1 = -n0 * p / (1 + q);
+    const Real n1 = -q * m1, m2 = -q * n0;
+    BothWays<T> result{{static_cast<T>(n0), static_cast<T>(n1)}, {static_cast<T>(m1), static_cast<T>(m2)}, {}, {}};
+    const Map one_point{-p, -q, 1, 0};
+    Map here = one_point; // rows: the sweep at the point, and at the one before
+    Real before2[2] = {0, 1};
+    for (int j = 0; j < most_both_ways; ++j) {
+        result.carried_up[j][0] = static_cast<T>(n0 * here.a + n1 * here.c);
+        result.carried_up[j][1] = static_cast<T>(n0 * here.b + n1 * here.d);
+        result.carried_down[j][0] = static_cast<T>(m1 * here.c + m2 * before2[0]);
+        result.carried_down[j][1] = static_cast<T>(m1 * here.d + m2 * before2[1]);
+        before2[0] = here.c;
+        before2[1] = here.d;
+        here = one_point * here;
+    }
+    return result;
+}
+
 } // namespace
 
 template <class T>
@@ -101,6 +123,7 @@ bool circulant_tables(const LinearOperator& linear, const Grid& grid, int half_b
     tables.decayed = lanes > 32 ? !power(one_point, 32 * n / lanes).template is_felt<T>()
                                 : (1 << tables.levels) <= lanes &&
                                       !power(one_point, (n << tables.levels) / lanes).template is_felt<T>();
+    tables.usual = tables.decayed && tables.levels == usual_levels<T>(spread.slots);
     tables.alike = n % lanes == 0;
     for (int level = 0; level < carry_levels; ++level) {
         const std::int64_t length = (n << level) / lanes; // n < 2^20 here
@@ -121,6 +144,7 @@ bool circulant_tables(const LinearOperator& linear, const Grid& grid, int half_b
         entry[0] = static_cast<T>(response.a);
         entry[1] = static_cast<T>(response.b);
     }
+    job.both_ways = both_ways<T>(factors, update);
 
     positions.resize(static_cast<std::size_t>(2 * lanes));
     for (std::int64_t lane = 0; lane < lanes; ++lane) {

@@ -96,23 +96,38 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+// detail::to_pieces for values from 0 up, without conversions: beside a large enough power of two, rounded down, only
+// whole units stay, and the last 32 bits count them.
+template <int bits> __device__ __forceinline__ detail::Pieces to_pieces_from_zero(double value) {
+    constexpr double unit = bits == 64 ? 0x1p-64 : 0x1p-48;
+    static_assert(bits == 64 || bits == 48);
+    constexpr double large = unit * 0x1p116, middling = unit * 0x1p84, small = unit * 0x1p52;
+    const double high = __dadd_rd(value, large), below_high = value - (high - large);
+    const double middle = __dadd_rd(below_high, middling), below_middle = below_high - (middle - middling);
+    const double low = __dadd_rd(below_middle, small);
+    auto count = [](double sum) { return static_cast<std::int64_t>(static_cast<unsigned>(__double2loint(sum))); };
+    return {count(high), count(middle), count(low)};
+}
+template <int bits> __device__ __forceinline__ detail::Pieces to_pieces(double value) {
+    return value >= 0 ? to_pieces_from_zero<bits>(value) : detail::to_pieces(value, bits);
+}
+
 __global__ void __launch_bounds__(threads) statistics_kernel(const StatisticJob job, std::int64_t* totals) {
     const double* const values = job.values + blockIdx.y * job.sample_stride;
     auto* const total = reinterpret_cast<unsigned long long*>(totals) +
                         blockIdx.y * static_cast<std::int64_t>(statistic_pieces + 2 + job.bins);
     std::int64_t pieces[statistic_pieces] = {};
-    for (std::int64_t m = blockIdx.x * static_cast<std::int64_t>(threads) + threadIdx.x; m < job.members;
-         m += static_cast<std::int64_t>(gridDim.x) * threads) {
-        double value = values[m];
-        if (job.stored != Stored::value) value /= job.points;
+    auto add = [&](double value) {
+        if (job.stored != Stored::value)
+            value = job.inverse_points != 0 ? value * job.inverse_points : value / job.points;
         if (job.stored == Stored::square_sum_as_domain_size) value = detail::domain_size(value);
         if (!detail::fits_sums(value)) {
             ++pieces[1];
-            continue;
+            return;
         }
         ++pieces[0];
-        const detail::Pieces sum = detail::to_pieces(value, detail::value_fraction_bits);
-        const detail::Pieces square = detail::to_pieces(value * value, detail::square_fraction_bits);
+        const detail::Pieces sum = to_pieces<detail::value_fraction_bits>(value);
+        const detail::Pieces square = to_pieces<detail::square_fraction_bits>(value * value);
         pieces[2] += sum.high, pieces[3] += sum.middle, pieces[4] += sum.low;
         pieces[5] += square.high, pieces[6] += square.middle, pieces[7] += square.low;
         if (job.bins > 0) {
@@ -122,6 +137,17 @@ __global__ void __launch_bounds__(threads) statistics_kernel(const StatisticJob 
                                              : statistic_pieces + 2 + bin;
             atomicAdd(total + at, 1ull);
         }
+    };
+    constexpr int ahead = 4; // values on their way
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    for (std::int64_t m = blockIdx.x * static_cast<std::int64_t>(threads) + threadIdx.x; m < job.members;
+         m += ahead * step) {
+        double some[ahead];
+#pragma unroll
+        for (int i = 0; i < ahead; ++i) some[i] = m + i * step < job.members ? values[m + i * step] : 0;
+#pragma unroll
+        for (int i = 0; i < ahead; ++i)
+            if (m + i * step < job.members) add(some[i]);
     }
 #pragma unroll
     for (int i = 0; i < statistic_pieces; ++i) {

@@ -33,9 +33,9 @@ struct StatisticJob {
     const double* values; // of the first sample: [member]
     std::int64_t members, samples, sample_stride;
     Stored stored;
-    double points;
-    double low, high; // of a histogram
-    int bins;         // 0: none
+    double points, inverse_points; // the inverse where it is exact, otherwise 0
+    double low, high;              // of a histogram
+    int bins;                      // 0: none
 };
 // Adds the pieces of sums to `totals`, [sample][statistic_pieces + 2 + bins]: members, left out, three pieces of the
 // sum, three of the squares, below and above the histogram, its bins.

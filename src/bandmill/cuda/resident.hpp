@@ -12,7 +12,7 @@
 namespace bandmill::cuda {
 
 inline constexpr int carry_levels = 5; // of a scan over the lanes of a warp
-inline constexpr int most_resident_slots = 32;
+inline constexpr int most_resident_slots = 32, most_both_ways = 8;
 
 // How a member is spread over threads. It decides the rounding: chosen from equation, n, precision and the shape asked
 // for, never from the number of members.
@@ -33,12 +33,21 @@ template <class T> struct CirculantTables {
     T minus_p, minus_q;
     int levels;   // of the scan; what is further away is not felt
     bool decayed; // nothing is felt from as far as once around (or from two warps away)
+    bool usual;   // the number of levels that kernels are prepared for, and decayed
     bool alike;   // all segments have the same length
     T update;     // what a solution is multiplied by before it is added to the state
     // Past 2^level segments, for the shorter and the longer of the two lengths that so many can have.
     CarryMap<T> past[carry_levels][2];
     CarryMap<T> past_warp[2]; // past all the segments of a warp
     CarryMap<T> ring;         // (1 - once around)^-1
+};
+
+// The two sweeps one beside the other: 1 / (P(S^-1) P(S)) = N(S^-1) / P(S^-1) + M(S) / P(S), with P = 1 + p S + q S^2,
+// N = n0 + n1 S^-1 and M = m1 S + m2 S^2. More operations than one sweep after the other, but half the waiting.
+template <class T> struct BothWays {
+    T up[2], down[2]; // n0, n1 and m1, m2, times the update
+    // What a carry of (1, 0) and (0, 1) into a segment adds to the state at its points, in the order of the sweep.
+    T carried_up[most_both_ways][2], carried_down[most_both_ways][2];
 };
 
 // What a launch needs, but for the equation's own rate.
@@ -54,6 +63,7 @@ template <class T> struct ResidentJob {
     double* square_sums; // sums of C^2 over the points, [step][member], or null
     // What a carry of (1, 0) and (0, 1) leaves at the points of a segment after it; for exact spreads.
     T response[most_resident_slots][2];
+    BothWays<T> both_ways; // for exact spreads over few slots
 };
 
 // Host side: the factors of 1 - weight L, put into the job, and the positions. False if the symbol is not positive, or

@@ -4,10 +4,13 @@
 //      corrected: where all segments are alike by tables in the constant bank, otherwise by sweeping again with the
 //      right carry (as many operations, but one after the other),
 //   3. the same downwards, and the increment is added.
+// Short segments are swept both ways at once instead: see BothWays in resident.hpp.
 #pragma once
 
 #include "bandmill/cuda/resident.hpp"
 #include "bandmill/cuda/tuning.hpp"
+
+#include <utility>
 
 namespace bandmill::cuda {
 
@@ -65,7 +68,7 @@ template <int W, class T> struct Carry {
 
 // From what each segment carries out, sweeping from zero, to what is carried into it around the ring. `Up` is towards
 // larger points. `longer` has a bit per level: which of the two lengths.
-template <int W, bool Up, Ring R, class T>
+template <int W, bool Up, int K, Ring R, class T>
 __device__ __forceinline__ Carry<W, T> scan_carries(const CirculantTables<T>& tables, const Lanes<T, R>& lanes,
                                                     Carry<W, T> carry, unsigned longer, unsigned warp_longer,
                                                     const CarryMap<T>* position) {
@@ -80,6 +83,13 @@ __device__ __forceinline__ Carry<W, T> scan_carries(const CirculantTables<T>& ta
     // endless; otherwise a warp's part is taken as open, and closed afterwards (the exact ring closes by itself).
     const bool open = R == Ring::several_warps || (R == Ring::warp && !tables.decayed);
     const int place = Up ? lanes.place : lanes.here - 1 - lanes.place;
+    if constexpr (R == Ring::exact)
+        if (tables.usual) { // without questions in between
+#pragma unroll
+            for (int level = 0; level < usual_levels<T>(K); ++level)
+                carry.add(tables.past[level][0], fetch(carry, 1 << level));
+            return fetch(carry, 1);
+        }
 #pragma unroll
     for (int level = 0; level < carry_levels; ++level) {
         if (level >= tables.levels) break;
@@ -128,6 +138,36 @@ __device__ __forceinline__ Carry<W, T> scan_carries(const CirculantTables<T>& ta
     return result;
 }
 
+// The same for both directions side by side, around an exact ring: the time of one.
+template <int W, class T>
+__device__ __forceinline__ void scan_both_ways(const CirculantTables<T>& tables, const Lanes<T, Ring::exact>& lanes,
+                                               Carry<W, T>& up, Carry<W, T>& down) {
+    auto fetch = [&](int distance) {
+        const Carry<W, T> from_left{lanes.from_left(up.last, distance),
+                                    W == 2 ? lanes.from_left(up.before, distance) : T(0)};
+        const Carry<W, T> from_right{lanes.from_right(down.last, distance),
+                                     W == 2 ? lanes.from_right(down.before, distance) : T(0)};
+        return std::pair(from_left, from_right);
+    };
+    auto add_level = [&](int level) {
+        const auto [from_left, from_right] = fetch(1 << level);
+        up.add(tables.past[level][0], from_left);
+        down.add(tables.past[level][0], from_right);
+    };
+    if (tables.levels == carry_levels) { // without a question in between
+#pragma unroll
+        for (int level = 0; level < carry_levels; ++level) add_level(level);
+    } else {
+        for (int level = 0; level < tables.levels; ++level) add_level(level);
+    }
+    const auto [from_left, from_right] = fetch(1);
+    up = from_left, down = from_right;
+    if (tables.decayed) return;
+    up = down = Carry<W, T>{};
+    up.add(tables.ring, from_left);
+    down.add(tables.ring, from_right);
+}
+
 // Up to `U` slots at the front of a segment are unused. `Traced`: the mean squares after every step are wanted.
 template <class E, class T, int K, int U, Ring R, bool Traced>
 __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const typename E::template Rate<T>& rate,
@@ -137,7 +177,8 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
     constexpr bool Exact = R == Ring::exact, Several = R == Ring::several_warps;
     static_assert(!Exact || U == 0);
     static_assert(!Rate::has_source || (Rate::left <= 2 && Rate::right <= 3), "segments know two points to the left");
-    constexpr bool up_by_table = Exact && by_table<W, T>(K).up, down_by_table = Exact && by_table<W, T>(K).down;
+    constexpr bool both_ways = Exact && K == few_resident_slots;
+    constexpr bool up_by_table = Exact && by_table<W, T>().up, down_by_table = Exact && by_table<W, T>().down;
     constexpr int right = Rate::has_source && Rate::right > 2 ? Rate::right : 2; // how far a segment looks to the right
     constexpr int parameter_count = static_cast<int>(E::member_parameters.size());
     const int n = job.points, thread = static_cast<int>(threadIdx.x);
@@ -169,12 +210,14 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
     unsigned first_used = 1u << unused;
     asm volatile("" : "+r"(first_used));
 
-    // Shared memory: positions, exchange between warps, profile.
+    // Shared memory: positions, exchange between warps, profile, parts of sums.
     CarryMap<T>* const positions = reinterpret_cast<CarryMap<T>*>(shared);
     T* const exchange = shared + (Exact ? 0 : 8 * count);
     const int warps = lanes.warps;
     T* const halo = exchange + 4 * warps; // per warp: the last two on its left edge's other side, ...
     T* const profile = halo + 8 * warps;  // after the halo, and room for a double per warp
+    T* const parts = profile + (Rate::has_source ? K * count : 0);
+    constexpr int parts_stride = resident_threads + 1; // lanes that read other steps' parts find them in other banks
     lanes.exchange = exchange;
     if constexpr (!Exact)
         for (int i = thread; i < 2 * count; i += static_cast<int>(blockDim.x)) positions[i] = job.positions[i];
@@ -246,6 +289,7 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
         auto potential = [&](int j) { return rate.potential(point(j - 1), point(j), point(j + 1)); };
 
         Carry<W, T> carry{};
+        T raised[both_ways ? K : 1], squares[4] = {};
         T behind = Rate::has_potential ? potential(-1) : T(0), here = Rate::has_potential ? potential(0) : T(0);
 #pragma unroll
         for (int j = 0; j < K; ++j) {
@@ -264,63 +308,103 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
             }
             if (!is_used(j)) value = T(0);
             const T swept = carry.next(tables, value);
-            g[j] = up_by_table ? swept : value;
+            g[j] = up_by_table && !both_ways ? swept : value;
+            if constexpr (both_ways) raised[j] = swept;
             carry.push(swept);
         }
-        carry = scan_carries<W, true>(tables, lanes, carry, longer_up, warp_longer, positions + lane);
+        if constexpr (both_ways) {
+            const BothWays<T>& both = job.both_ways;
+            Carry<W, T> down{};
 #pragma unroll
-        for (int j = 0; j < K; ++j) {
-            if constexpr (up_by_table) {
-                g[j] = detail::multiply_add(job.response[j][0], carry.last, g[j]);
-                if constexpr (W == 2) g[j] = detail::multiply_add(job.response[j][1], carry.before, g[j]);
-            } else {
-                g[j] = carry.next(tables, g[j]);
-                if (is_used(j)) carry.push(g[j]);
+            for (int j = K - 1; j >= 0; --j) { // what comes from inside the segment
+                T inside = both.up[0] * raised[j];
+                inside = detail::multiply_add(both.down[0], down.last, inside);
+                if constexpr (W == 2) {
+                    if (j > 0) inside = detail::multiply_add(both.up[1], raised[j - 1], inside);
+                    inside = detail::multiply_add(both.down[1], down.before, inside);
+                }
+                down.push(down.next(tables, g[j]));
+                g[j] = inside;
             }
-        }
-        carry = Carry<W, T>{};
+            scan_both_ways<W>(tables, lanes, carry, down);
 #pragma unroll
-        for (int j = K - 1; j >= 0; --j) {
-            const T value = carry.next(tables, g[j]);
-            if constexpr (down_by_table) g[j] = value;
-            if (is_used(j)) carry.push(value);
-        }
-        carry = scan_carries<W, false>(tables, lanes, carry, longer_down, warp_longer, positions + count + lane);
-        if constexpr (down_by_table) {
-            carry.last *= tables.update;
-            carry.before *= tables.update;
-        }
-        T squares[4] = {};
+            for (int j = K - 1; j >= 0; --j) { // and what comes from outside
+                T left_part = detail::multiply_add(both.carried_up[j][0], carry.last, g[j]);
+                T right_part = both.carried_down[K - 1 - j][0] * down.last;
+                if constexpr (W == 2) {
+                    left_part = detail::multiply_add(both.carried_up[j][1], carry.before, left_part);
+                    right_part = detail::multiply_add(both.carried_down[K - 1 - j][1], down.before, right_part);
+                }
+                C[j] = C[j] + (left_part + right_part);
+            }
+        } else {
+            carry = scan_carries<W, true, K>(tables, lanes, carry, longer_up, warp_longer, positions + lane);
 #pragma unroll
-        for (int j = K - 1; j >= 0; --j) {
-            if constexpr (down_by_table) {
-                C[j] = detail::multiply_add(tables.update, g[j], C[j]);
-                C[j] = detail::multiply_add(job.response[K - 1 - j][0], carry.last, C[j]);
-                if constexpr (W == 2) C[j] = detail::multiply_add(job.response[K - 1 - j][1], carry.before, C[j]);
-            } else {
+            for (int j = 0; j < K; ++j) {
+                if constexpr (up_by_table) {
+                    g[j] = detail::multiply_add(job.response[j][0], carry.last, g[j]);
+                    if constexpr (W == 2) g[j] = detail::multiply_add(job.response[j][1], carry.before, g[j]);
+                } else {
+                    g[j] = carry.next(tables, g[j]);
+                    if (is_used(j)) carry.push(g[j]);
+                }
+            }
+            carry = Carry<W, T>{};
+#pragma unroll
+            for (int j = K - 1; j >= 0; --j) {
                 const T value = carry.next(tables, g[j]);
-                carry.push(value);
-                C[j] = detail::multiply_add(tables.update, value, C[j]);
+                if constexpr (down_by_table) g[j] = value;
+                if (is_used(j)) carry.push(value);
             }
-            if (Traced && is_used(j)) squares[j % 4] = detail::multiply_add(C[j], C[j], squares[j % 4]);
+            carry = scan_carries<W, false, K>(tables, lanes, carry, longer_down, warp_longer, positions + count + lane);
+            if constexpr (down_by_table) {
+                carry.last *= tables.update;
+                carry.before *= tables.update;
+            }
+#pragma unroll
+            for (int j = K - 1; j >= 0; --j) {
+                if constexpr (down_by_table) {
+                    C[j] = detail::multiply_add(tables.update, g[j], C[j]);
+                    C[j] = detail::multiply_add(job.response[K - 1 - j][0], carry.last, C[j]);
+                    if constexpr (W == 2) C[j] = detail::multiply_add(job.response[K - 1 - j][1], carry.before, C[j]);
+                } else {
+                    const T value = carry.next(tables, g[j]);
+                    carry.push(value);
+                    C[j] = detail::multiply_add(tables.update, value, C[j]);
+                }
+                if (Traced && is_used(j)) squares[j % 4] = detail::multiply_add(C[j], C[j], squares[j % 4]);
+            }
         }
+        if constexpr (Traced && both_ways)
+#pragma unroll
+            for (int j = 0; j < K; ++j) squares[j % 4] = detail::multiply_add(C[j], C[j], squares[j % 4]);
 
-        if constexpr (Traced) {
+        if constexpr (Traced && Several) {
             double all = (squares[0] + squares[1]) + (squares[2] + squares[3]);
 #pragma unroll
-            for (int distance = 16; distance >= 1; distance /= 2) {
-                if (distance >= lanes.here) continue;
-                const double other = __shfl_down_sync(0xffffffffu, all, distance);
-                if (Exact || lanes.place + distance < lanes.here) all += other; // only the first lane's sum counts
+            for (int distance = 16; distance >= 1; distance /= 2)
+                all += __shfl_down_sync(0xffffffffu, all, distance); // only the first lane's sum counts
+            double* const sums = reinterpret_cast<double*>(halo + 5 * warps + (5 * warps & 1));
+            if (lanes.place == 0) sums[lanes.warp()] = all;
+            __syncthreads();
+            if (lane == 0) {
+                for (int w = 1; w < warps; ++w) all += sums[w];
+                job.square_sums[step * job.members + member] = all;
             }
-            if constexpr (Several) {
-                double* const sums = reinterpret_cast<double*>(halo + 5 * warps + (5 * warps & 1));
-                if (lanes.place == 0) sums[lanes.warp()] = all;
-                __syncthreads();
-                if (lane == 0)
-                    for (int w = 1; w < warps; ++w) all += sums[w];
+        } else if constexpr (Traced) {
+            // Lanes put their parts down, and add up a few steps' at a time: each lane the parts of another step.
+            const int slot = step % traced_steps;
+            parts[slot * parts_stride + thread] = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+            if (slot == traced_steps - 1 || step == job.steps - 1) {
+                __syncwarp();
+                const T* const own = parts + thread / 32 * 32 + lanes.base;
+                for (int s = lanes.place; s <= slot; s += lanes.here) {
+                    double all = own[s * parts_stride];
+                    for (int l = 1; l < lanes.here; ++l) all += own[s * parts_stride + l];
+                    if (!idle) job.square_sums[(step - slot + s) * job.members + member] = all;
+                }
+                __syncwarp();
             }
-            if (lane == 0 && !idle) job.square_sums[step * job.members + member] = all;
         }
     }
     if (idle) return;

@@ -49,17 +49,30 @@ template <class E, class T, int K, bool Traced> Kernel<E, T> choose_kernel(const
     return resident_warp<E, T, K, K / 2, Traced>;
 }
 
+int multiprocessors() {
+    int device = 0, count = 0;
+    check_cuda(cudaGetDevice(&device), "asking for the GPU");
+    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for multiprocessors");
+    return count;
+}
+
 template <class E, class T, int K>
 void launch(const E& equation, const Grid& grid, const Spread& spread, const ResidentJob<T>& job, Stream stream) {
     const bool several_warps = spread.lanes > 32;
     const int warps = several_warps ? spread.lanes / 32 : 0;
-    const int threads = several_warps ? spread.lanes : resident_threads;
-    const std::int64_t in_block = several_warps ? 1 : std::int64_t{32 / spread.lanes} * (threads / 32);
-    const std::int64_t blocks = (job.members + in_block - 1) / in_block;
+    int threads = several_warps ? spread.lanes : resident_threads;
+    auto blocks_of = [&](int size) {
+        const std::int64_t in_block = several_warps ? 1 : std::int64_t{32 / spread.lanes} * (size / 32);
+        return (job.members + in_block - 1) / in_block;
+    };
+    // Few members: small blocks, so that they spread over the multiprocessors.
+    while (!several_warps && threads > 32 && blocks_of(threads) < multiprocessors()) threads /= 2;
+    const std::int64_t blocks = blocks_of(threads);
     using Rate = typename E::template Rate<T>;
     // As step_members lays it out.
     std::size_t elements = (spread.exact ? 0 : 8 * spread.lanes) + 12 * warps;
     if (Rate::has_source) elements += static_cast<std::size_t>(K) * spread.lanes;
+    if (job.square_sums != nullptr && !several_warps) elements += traced_steps * (resident_threads + 1);
     const std::size_t bytes = elements * sizeof(T);
     const Kernel<E, T> kernel =
         job.square_sums != nullptr ? choose_kernel<E, T, K, true>(spread) : choose_kernel<E, T, K, false>(spread);

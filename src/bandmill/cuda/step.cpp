@@ -184,7 +184,9 @@ template <class T> class CudaStepper : public detail::Stepper<T> {
 
     void advance_traced(std::int64_t steps, const SampleTarget& target) {
         const std::int64_t requests = static_cast<std::int64_t>(target.requests.size());
-        const std::int64_t at_once = std::clamp<std::int64_t>(trace_bytes / 8 / count_, 1, steps);
+        const std::int64_t most = std::max<std::int64_t>(1, trace_bytes / 8 / count_),
+                           times = (steps + most - 1) / most;
+        const std::int64_t at_once = std::max<std::int64_t>(1, (steps + times - 1) / times);
         reserve(values_, at_once * count_);
         std::vector<double> squares(target.values.empty() ? 0 : static_cast<std::size_t>(at_once * count_));
         for (std::int64_t first = 0; first < steps; first += at_once) {
@@ -218,8 +220,9 @@ template <class T> class CudaStepper : public detail::Stepper<T> {
         std::vector<std::int64_t> totals(static_cast<std::size_t>(samples * entries));
         reserve(totals_, samples * entries);
         copy_to_device(device_, totals_.data(), totals.data(), totals.size() * 8);
+        const double points = static_cast<double>(n_), inverse = (n_ & (n_ - 1)) == 0 ? 1 / points : 0;
         cuda::add_statistics(
-            {values, count_, samples, sample_stride, stored, static_cast<double>(n_), bins.low, bins.high, bins.bins},
+            {values, count_, samples, sample_stride, stored, points, inverse, bins.low, bins.high, bins.bins},
             totals_.data(), Stream{});
         copy_to_host(device_, totals.data(), totals_.data(), totals.size() * 8);
         for (std::int64_t s = 0; s < samples; ++s) {

@@ -99,21 +99,31 @@ inline constexpr int few_resident_slots = 8;
 inline constexpr int resident_threads = 128; // of a block that holds several members
 // Where no thread has more unused slots than this, a kernel need not ask about the others.
 inline constexpr int few_unused_slots = 2;
-// Blocks that a multiprocessor shall hold: what registers leave room for.
+// Blocks that a multiprocessor shall hold: what registers leave room for, without spilling any. f32, n = 256: 6 blocks
+// 1,665, 5 blocks 1,830; forced, n = 512: 6, 5 and 4 blocks 477, 519 and 540.
 template <class E, class T> constexpr int resident_blocks(int slots) {
     const bool has_source = E::template Rate<T>::has_source;
     if (sizeof(T) == 8) return slots == 32 ? 3 : slots == 16 ? 3 : has_source ? 4 : 6;
-    return slots == 32 ? (has_source ? 5 : 6) : has_source ? 6 : 8;
+    return slots == 32 ? (has_source ? 4 : 5) : has_source ? 6 : 8;
 }
 // Whether segments are corrected by tables (parallel, but every entry comes from the constant bank) or by sweeping
-// again (one after the other). Short segments are for the shortest time of a step.
+// again (one after the other).
 struct ByTable {
     bool up, down;
 };
-template <int W, class T> constexpr ByTable by_table(int slots) {
-    if (W == 1 || slots == few_resident_slots) return {true, true};
+template <int W, class T> constexpr ByTable by_table() {
+    if (W == 1) return {true, true};
     return {sizeof(T) == 8, false};
 }
+// Levels of a scan that kernels are prepared for: what the paper's grids and steps take, n = 256 on 2 pi. Others ask at
+// every level (f64 923, prepared 939; forced 274, 277).
+template <class T> constexpr int usual_levels(int slots) {
+    int levels = 0;
+    while ((slots << levels) < (sizeof(T) == 8 ? 256 : 128)) ++levels;
+    return levels;
+}
+// Steps whose squares wait in shared memory to be added up over the lanes.
+inline constexpr int traced_steps = 16; // f64: by shuffles at once 820, 8 steps 846, 16 steps 850
 // Threads of one member at most, with as many registers.
 template <class T> constexpr int most_resident_lanes(int slots) { return sizeof(T) == 8 && slots == 32 ? 384 : 512; }
 

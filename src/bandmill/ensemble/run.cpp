@@ -14,15 +14,26 @@ template <class T> RunResult Ensemble<T>::run(const RunPlan& plan) {
     detail::Stepper<T>& stepper = *data.stepper;
     const detail::Schedule schedule(plan, data.time_step, data.slice);
     detail::Watch watch(data.spec, data.time_step, std::numeric_limits<T>::epsilon(), plan, data.lost);
-    const ObservableRequest largest[] = {{Observable::largest, {}}};
+    const ObservableRequest largest[] = {{Observable::largest, HistogramBins{0, detail::Watch::usual_largest, 1}}};
+    std::vector<double> sizes;
     // What an exception (of the watch, of a callback) keeps from the caller is returned by the next run.
     RunResult result = std::exchange(data.unreturned, {});
     result.interrupted = false;
 
+    // Counting is enough while all members are as they usually are; otherwise the watch wants to know of each.
+    auto look_at = [&](std::int64_t first, std::int64_t count, double when) {
+        EnsembleStatistic counts;
+        counts.histogram.resize(1);
+        stepper.observe({largest, {&counts, 1}, {}});
+        if (counts.histogram[0] == count) return;
+        sizes.resize(static_cast<std::size_t>(count));
+        stepper.observe({largest, {&counts, 1}, sizes});
+        watch.look_at(first, sizes, when);
+    };
+
     // `steps` steps of every slice (0: only look), with the samples that are due on the way or at the end.
     auto advance_all = [&](std::int64_t steps, bool sample_end) {
         const bool sample_all = schedule.samples_every_step() && steps > 0;
-        detail::Recording sizes(largest, 1, data.spec.members, true);
         detail::Recording samples(plan.observables,
                                   sample_all   ? steps
                                   : sample_end ? 1
@@ -36,14 +47,12 @@ template <class T> RunResult Ensemble<T>::run(const RunPlan& plan) {
                 else if (steps > 0)
                     stepper.advance(steps);
                 if (sample_end) samples.add_slice(first, count, observe);
-                sizes.add_slice(first, count, observe);
+                look_at(first, count, static_cast<double>(data.step + steps) * data.time_step);
             });
         samples.move_to(result.samples, data.step + (sample_all ? 1 : steps), data.time_step);
         data.step += steps;
         if (sample_all || sample_end) data.sampled = data.step;
-        std::vector<Sample> looked;
-        sizes.move_to(looked, data.step, data.time_step);
-        watch.look(looked[0].values[0], time());
+        watch.judge(time());
     };
 
     auto take_lost = [&] {

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace bandmill::detail {
 namespace {
-
-// Separated states overshoot +-1 by up to this much, so a run from small noise is judged by it from the start.
-constexpr double usual_largest = 1.05;
 
 std::vector<double> parameters_of(const EnsembleSpec& spec, std::int64_t member) {
     std::vector<double> own;
@@ -34,17 +32,22 @@ std::string Watch::describe(std::int64_t member) const {
     return "member " + std::to_string(spec_.first_member + member) + list + (list.empty() ? "" : ")");
 }
 
-void Watch::list_lost(std::span<const double> largest, double time) {
+void Watch::look_at(std::int64_t first, std::span<const double> largest, double time) {
     for (std::size_t k = 0; k < largest.size(); ++k) {
-        if (marks_[k] || std::isfinite(largest[k])) continue;
-        marks_[k] = 1;
-        const auto member = static_cast<std::int64_t>(k);
+        const std::int64_t member = first + static_cast<std::int64_t>(k);
+        char& mark = marks_[static_cast<std::size_t>(member)];
+        if (mark) continue;
+        if (std::isfinite(largest[k])) {
+            largest_ = std::max(largest_, largest[k]);
+            continue;
+        }
+        mark = 1;
         lost_.push_back({spec_.first_member + member, time, parameters_of(spec_, member)});
     }
 }
 
-void Watch::warn_of_time_step(double largest, double time) {
-    const double bound = std::max(usual_largest, largest);
+void Watch::warn_of_time_step(double time) {
+    const double bound = std::exchange(largest_, usual_largest);
     const double limit =
         std::visit([&](const auto& equation) { return equation.stable_step(spec_.grid, bound); }, spec_.equation);
     const double excess = time_step_ / limit;
@@ -77,10 +80,9 @@ void Watch::warn(const std::string& warning) const {
         std::fprintf(stderr, "bandmill: warning: %s\n", warning.c_str());
 }
 
-void Watch::look(std::span<const double> largest, double time) {
+void Watch::judge(double time) {
     if (!looked_) warn_of_round_off();
     looked_ = true;
-    list_lost(largest, time);
     const auto first = std::find(marks_.begin(), marks_.end(), char{1}) - marks_.begin();
     if (std::find(marks_.begin(), marks_.end(), char{0}) == marks_.end())
         throw Unstable("no member is finite any more at time " + text(time) + ", " + describe(first) +
@@ -94,10 +96,7 @@ void Watch::look(std::span<const double> largest, double time) {
                            "leave stop_when_lost out to go on without it",
                        spec_.first_member + first, time);
     }
-    double overall = 0;
-    for (std::size_t k = 0; k < largest.size(); ++k)
-        if (!marks_[k]) overall = std::max(overall, largest[k]);
-    warn_of_time_step(overall, time);
+    warn_of_time_step(time);
 }
 
 } // namespace bandmill::detail

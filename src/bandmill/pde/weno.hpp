@@ -27,11 +27,12 @@ template <class T> class RightWeno5 {
                 s3 = smoothness(r - s, multiply_add(T(3), r, -s));
         // Weights 1 : 6 : 3 over the squares; times all three squares, so that one division is enough.
         const V a1 = s1 * s1, a2 = s2 * s2, a3 = s3 * s3;
-        const V w1 = a2 * a3, w2 = T(6) * (a1 * a3), w3 = T(3) * (a1 * a2);
-        // The three derivatives, less v3.
-        const V d1 = multiply_add(T(1) / 3, p, T(-5) / 6 * q), d2 = multiply_add(T(-1) / 3, r, T(-1) / 6 * q),
-                d3 = multiply_add(T(-2) / 3, r, T(1) / 6 * s);
-        return v3 + divide(multiply_add(w1, d1, multiply_add(w2, d2, w3 * d3)), w1 + w2 + w3);
+        const V w1 = a2 * a3, w2 = a1 * a3, w3 = a1 * a2; // without the 6 and the 3
+        // The three derivatives, less v3, times 1, 6 and 3.
+        const V d1 = multiply_add(T(1) / 3, p, T(-5) / 6 * q), d2 = multiply_add(T(-2), r, -q),
+                d3 = multiply_add(T(-2), r, T(0.5) * s);
+        return v3 + divide(multiply_add(w1, d1, multiply_add(w2, d2, w3 * d3)),
+                           multiply_add(T(6), w2, multiply_add(T(3), w3, w1)));
     }
 
   private:
@@ -44,10 +45,11 @@ template <class T> class RightWeno5 {
         if constexpr (divides) return to_slope_ * (after - before);
         return after - before;
     }
-    // Four times 13/12 (second difference)^2 + 1/4 (slope of the slope)^2 + 1e-6.
+    // Four times 13/12 (second difference)^2 + 1/4 (slope of the slope)^2 + 1e-6. What depends on the second difference
+    // alone comes again at the next two points, and need not be computed again where these are at hand.
     template <class V> BANDMILL_HD V smoothness(const V& second, const V& slope) const {
         using detail::multiply_add;
-        return multiply_add(T(13) / 3, second * second, multiply_add(slope, slope, V{} + epsilon_));
+        return multiply_add(slope, slope, multiply_add(T(13) / 3, second * second, V{} + epsilon_));
     }
 };
 
