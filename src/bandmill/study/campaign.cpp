@@ -1,0 +1,233 @@
+#include "bandmill/study/campaign.hpp"
+
+#include "bandmill/io/checkpoint_file.hpp"
+#include "bandmill/study/pieces.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+namespace bandmill {
+namespace {
+
+class Clock {
+  public:
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+template <class T> Ensemble<T> make_ensemble(const EnsembleSpec& spec, const auto& start, const Where& where) {
+    return std::visit([&](auto place) { return Ensemble<T>(spec, start, place); }, where);
+}
+
+// Lost members as lines of a checkpoint: "member time".
+std::string lines_of(const std::vector<LostMember>& lost) {
+    std::string lines;
+    char line[64];
+    for (const LostMember& one : lost) {
+        std::snprintf(line, sizeof line, "%lld %.17g\n", static_cast<long long>(one.member), one.time);
+        lines += line;
+    }
+    return lines;
+}
+
+std::vector<LostMember> lost_in(const std::string& lines) {
+    std::vector<LostMember> lost;
+    std::istringstream text(lines);
+    for (LostMember one{}; text >> one.member >> one.time;) lost.push_back(one);
+    return lost;
+}
+
+// Each member once, when it was first seen to be lost.
+void sort_out(std::vector<LostMember>& lost) {
+    std::sort(lost.begin(), lost.end(), [](const LostMember& a, const LostMember& b) {
+        return std::pair(a.member, a.time) < std::pair(b.member, b.time);
+    });
+    const auto same = [](const LostMember& a, const LostMember& b) { return a.member == b.member; };
+    lost.erase(std::unique(lost.begin(), lost.end(), same), lost.end());
+}
+
+template <class T> class Campaign {
+  public:
+    Campaign(Study<T>& study, const CampaignPlan& plan, Communicator& ranks, const CheckpointHead* resumed,
+             std::string resumed_path)
+        : study_(study), plan_(plan), ranks_(ranks), resumed_path_(std::move(resumed_path)) {
+        if (resumed)
+            resumed_file_ = std::make_unique<detail::CheckpointFile>(resumed_path_, detail::CheckpointFile::Mode::read);
+        const std::int64_t points = study.spec(0, 1).grid.points();
+        points_ = static_cast<double>(points);
+        const std::vector<PieceHead> all = resumed ? resumed->pieces : std::vector{whole(study.members())};
+        const std::int64_t most = std::max<std::int64_t>(1, plan.piece_points / points);
+        const auto own = cut(share(all, study.steps(), ranks.rank(), ranks.size()), study.group_members(), most);
+        pieces_.assign(own.begin(), own.end());
+        for (const PieceHead& piece : pieces_) left_at_start_ += left(piece);
+        double left_of_all = 0;
+        for (const PieceHead& piece : all) left_of_all += left(piece);
+        share_at_start_ = 1 - left_of_all / left(whole(study.members()));
+        next_checkpoint_ = plan.first_checkpoint_after;
+        if (resumed && ranks.is_root()) restore(*resumed);
+    }
+
+    CampaignEnd run() {
+        for (;;) {
+            step_until_meeting();
+            ranks_.meet([this] {
+                if (wants_meeting()) ranks_.call();
+            });
+            if (!ranks_.any(!pieces_.empty())) {
+                ranks_.sum(study_.sums());
+                study_.lost = lost_in(gather_lost());
+                sort_out(study_.lost);
+                return CampaignEnd::finished;
+            }
+            const bool stop = ranks_.any(plan_.stop_asked());
+            if (ranks_.any(checkpoint_due()) || stop) save(stop);
+            if (stop) return CampaignEnd::stopped;
+        }
+    }
+
+  private:
+    void restore(const CheckpointHead& head) {
+        const auto sums = study_.sums();
+        if (head.sums.size() != sums.size())
+            throw FileError("the checkpoint '" + resumed_path_ + "' holds " + std::to_string(head.sums.size()) +
+                            " sums, but its options make " + std::to_string(sums.size()) +
+                            " (another version of the program wrote it): resume with that version");
+        std::copy(head.sums.begin(), head.sums.end(), sums.begin());
+        study_.lost = lost_in(head.extra);
+    }
+
+    // On rank 0, of all ranks.
+    std::string gather_lost() {
+        std::string all;
+        for (const std::string& lines : ranks_.gather(lines_of(study_.lost))) all += lines;
+        return all;
+    }
+
+    // Member-steps.
+    double left(const PieceHead& piece) const {
+        return static_cast<double>(piece.count) * static_cast<double>(study_.steps() - piece.step);
+    }
+
+    bool checkpoint_due() const {
+        return ranks_.is_root() && plan_.checkpoint_every > 0 && !plan_.checkpoint.empty() &&
+               clock_.seconds() >= next_checkpoint_;
+    }
+    bool wants_meeting() const { return plan_.stop_asked() || checkpoint_due(); }
+
+    void step_until_meeting() {
+        while (!pieces_.empty()) {
+            PieceHead& piece = pieces_.front();
+            if (!current_) current_.emplace(open(piece));
+            bool meeting = false;
+            const bool done = study_.run(*current_, [&](const Progress& progress) {
+                piece.step = progress.step;
+                tell();
+                if (wants_meeting()) {
+                    ranks_.call();
+                    meeting = true;
+                }
+                meeting = meeting || ranks_.called();
+                return !meeting;
+            });
+            if (done) {
+                current_.reset();
+                pieces_.pop_front();
+            }
+            if (meeting) return;
+        }
+    }
+
+    Ensemble<T> open(const PieceHead& piece) const {
+        const EnsembleSpec spec = study_.spec(piece.first, piece.count);
+        if (piece.bytes == 0) return make_ensemble<T>(spec, study_.initial(piece.first, piece.count), plan_.where);
+        return make_ensemble<T>(spec, read(piece), plan_.where);
+    }
+
+    SavedState<T> read(const PieceHead& piece) const {
+        SavedState<T> saved{piece.step, std::vector<T>(static_cast<std::size_t>(piece.bytes) / sizeof(T)),
+                            piece.sampled};
+        resumed_file_->read(std::as_writable_bytes(std::span(saved.states)), piece.offset);
+        return saved;
+    }
+
+    // The piece under way with its states, others as they wait: for those of an earlier run that were not opened yet,
+    // the states come out of the checkpoint they are in.
+    void save(bool must_succeed) {
+        const Clock took;
+        try {
+            study_.flush();
+            CheckpointHead head = plan_.head;
+            const auto own = study_.sums();
+            head.sums.assign(own.begin(), own.end());
+            ranks_.sum(head.sums);
+            head.extra = gather_lost();
+            std::vector<SavedState<T>> states;
+            std::vector<PieceStates> pieces;
+            states.reserve(pieces_.size()); // spans point into it
+            for (const PieceHead& piece : pieces_) {
+                PieceStates one{piece, {}};
+                if (current_ && &piece == &pieces_.front())
+                    states.push_back(current_->save());
+                else if (piece.bytes > 0)
+                    states.push_back(read(piece));
+                else {
+                    pieces.push_back(one);
+                    continue;
+                }
+                one.head.step = states.back().step;
+                one.head.sampled = states.back().sampled;
+                one.states = std::as_bytes(std::span(states.back().states));
+                pieces.push_back(one);
+            }
+            save_checkpoint(plan_.checkpoint, head, pieces, ranks_);
+        } catch (const FileError& error) {
+            if (must_succeed) throw;
+            if (ranks_.is_root() && plan_.warn) plan_.warn(error.what());
+        }
+        // Where a checkpoint takes long, it is made less often: at most a tenth of the time goes into them.
+        next_checkpoint_ = clock_.seconds() + std::max(plan_.checkpoint_every, 9 * took.seconds());
+    }
+
+    void tell() {
+        if (!ranks_.is_root() || !plan_.progress) return;
+        double left_now = 0;
+        for (const PieceHead& piece : pieces_) left_now += left(piece);
+        const double done = left_at_start_ > 0 ? 1 - left_now / left_at_start_ : 1;
+        plan_.progress({share_at_start_ + (1 - share_at_start_) * done,
+                        (left_at_start_ - left_now) * points_ * ranks_.size(), clock_.seconds(), share_at_start_,
+                        study_.status()});
+    }
+
+    Study<T>& study_;
+    const CampaignPlan& plan_;
+    Communicator& ranks_;
+    std::string resumed_path_;
+    // Kept open: a new checkpoint takes its name, and later its place, while pieces still wait in this one.
+    std::unique_ptr<detail::CheckpointFile> resumed_file_;
+    std::deque<PieceHead> pieces_; // those that this rank has to step; the first one is under way
+    std::optional<Ensemble<T>> current_;
+    Clock clock_;
+    double points_ = 0, left_at_start_ = 0, share_at_start_ = 0, next_checkpoint_ = 0;
+};
+
+} // namespace
+
+template <class T>
+CampaignEnd run_campaign(Study<T>& study, const CampaignPlan& plan, Communicator& ranks, const CheckpointHead* resumed,
+                         const std::string& resumed_path) {
+    return Campaign<T>(study, plan, ranks, resumed, resumed_path).run();
+}
+
+template CampaignEnd run_campaign(Study<double>&, const CampaignPlan&, Communicator&, const CheckpointHead*,
+                                  const std::string&);
+template CampaignEnd run_campaign(Study<float>&, const CampaignPlan&, Communicator&, const CheckpointHead*,
+                                  const std::string&);
+
+} // namespace bandmill

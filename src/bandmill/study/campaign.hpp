@@ -1,0 +1,70 @@
+// Campaign: the members of a study, piece after piece, on all ranks, with checkpoints.
+// Every rank steps its own pieces at its own pace. They meet when a checkpoint is due, when one of them is told to
+// stop, and at the end.
+#pragma once
+
+#include "bandmill/ensemble/ensemble.hpp"
+#include "bandmill/io/checkpoint.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace bandmill {
+
+using Where = std::variant<Threads, Device>;
+
+// What a study does with its members. Everything it learns is in sums that ranks can add up, or in places of its own.
+template <class T> class Study {
+  public:
+    using GoOn = std::function<bool(const Progress&)>;
+    virtual ~Study() = default;
+
+    // Members first .. first + count - 1 of it, as they start.
+    virtual EnsembleSpec spec(std::int64_t first, std::int64_t count) const = 0;
+    virtual InitialState initial(std::int64_t first, std::int64_t count) const = 0;
+    virtual std::int64_t members() const = 0;
+    virtual std::int64_t steps() const = 0;
+    virtual std::int64_t group_members() const { return members(); } // pieces do not cross the borders of groups
+
+    // From where the piece stands on: to its end (true), or until go_on, asked often, says no (false).
+    virtual bool run(Ensemble<T>& piece, const GoOn& go_on) = 0;
+    virtual std::span<std::int64_t> sums() = 0;
+    virtual std::string status() const { return {}; } // of what runs, for a progress bar
+    virtual void flush() {}                           // before a checkpoint: what was written elsewhere is on the disk
+
+    std::vector<LostMember> lost;                 // by this rank; of all ranks, on rank 0, at the end
+    std::function<void(const std::string&)> warn; // default: to stderr
+};
+
+struct CampaignProgress {
+    double share;          // of the work, 0 to 1
+    double point_steps;    // done by this process, all ranks together if they are equally fast
+    double seconds;        // since it started
+    double share_at_start; // more than 0 after a resume
+    std::string status;
+};
+
+struct CampaignPlan {
+    Where where = Threads{};
+    std::int64_t piece_points = std::int64_t{1} << 24; // most points of a piece
+    std::string checkpoint;                            // its path; empty: none
+    double checkpoint_every = 60;                      // seconds; 0: only when told to stop
+    double first_checkpoint_after = 120;               // a shorter run needs none
+    CheckpointHead head;                               // study, version, options: what identifies it
+    std::function<bool()> stop_asked = [] { return false; };
+    std::function<void(const CampaignProgress&)> progress = {};
+    std::function<void(const std::string&)> warn = {};
+};
+
+enum class CampaignEnd { finished, stopped };
+
+// Collective. Rank 0's study has the sums of all ranks in the end. `resumed`, read from `resumed_path`, is where to go
+// on from; rank 0's study gets its sums. Throws what a piece throws, and FileError when told to stop and
+// the checkpoint cannot be written.
+template <class T>
+CampaignEnd run_campaign(Study<T>& study, const CampaignPlan& plan, Communicator& ranks,
+                         const CheckpointHead* resumed = nullptr, const std::string& resumed_path = {});
+
+} // namespace bandmill
