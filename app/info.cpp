@@ -7,6 +7,8 @@
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/space.hpp"
 #include "bandmill/cpu/isa.hpp"
+#include "bandmill/dist/communicator.hpp"
+#include "bandmill/pde/grid.hpp"
 #include "bandmill/version.hpp"
 
 #include <cstdio>
@@ -29,6 +31,11 @@ std::string info_json() {
         .value("threads", default_threads())
         .value("memory_available_bytes", available_memory())
         .value("cuda_built", bandmill::cuda_built())
+        .value("mpi_built", bandmill::mpi_built())
+        .begin_object("limits")
+        .value("fewest_points", bandmill::Grid::fewest_points)
+        .value("most_elements", std::int64_t{1} << 59)
+        .end_object()
         .begin_array("gpus");
     for (const bandmill::DeviceInfo& gpu : bandmill::cuda_devices())
         json.begin_object()
@@ -55,6 +62,10 @@ void print_info() {
     }
     line("threads", fmt::format("{} unless --threads says otherwise", default_threads()));
     line("memory", readable_bytes(static_cast<double>(available_memory())) + " available");
+    line("limits",
+         "systems of 1 row or more, ensembles of 5 points or more; sizes below 2^59, in slices where memory ends");
+    line("MPI",
+         bandmill::mpi_built() ? "MPI built: mpirun or srun split a study over ranks" : "not built: one process");
     const auto gpus = bandmill::cuda_devices();
     line("CUDA", !bandmill::cuda_built() ? "not built: CPU only"
                  : gpus.empty()          ? "built, but no usable GPU was found"

@@ -1,6 +1,8 @@
-// bandmill: the command line. Exit codes: 0 done, 1 the run failed, 2 the command line was wrong and nothing was done.
+// bandmill: the command line. Exit codes: 0 done, 1 the run failed, 2 the command line was wrong and nothing was done,
+// 128 + N stopped by signal N.
 #include "command.hpp"
 #include "environment.hpp"
+#include "study_command.hpp"
 #include "text.hpp"
 
 #include "bandmill/base/error.hpp"
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +18,15 @@
 
 namespace {
 
+// Every rank has the same command line: one of them tells what is wrong with it.
+bool is_another_rank() {
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (const char* rank = std::getenv(variable)) return std::string_view(rank) != "0";
+    return false;
+}
+
 int complain(std::string text, int exit_code) {
+    if (exit_code == 2 && is_another_rank()) return exit_code;
     std::replace(text.begin(), text.end(), '\n', ' ');
     fmt::print(stderr, "bandmill: {}\n", text);
     return exit_code;
@@ -32,14 +43,22 @@ std::string command_of(const CLI::App& program) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App program{"Batches of tridiagonal and pentadiagonal systems that share one matrix, on CPU and GPU."};
+    CLI::App program{
+        "Ensembles of one-dimensional PDEs, and batches of banded systems that share one matrix, on CPU and "
+        "GPU."};
     program.name("bandmill");
     program.set_version_flag("--version", fmt::format("bandmill {} (commit {})", bandmill::version(), app::commit()),
                              "Print version and commit, and exit");
     program.require_subcommand(1);
     program.get_formatter()->column_width(32);
     program.footer("Each command has its own --help, for example: bandmill bench solve --help\n"
-                   "Exit codes: 0 done, 1 the run failed, 2 wrong command line (nothing was done).");
+                   "Exit codes: 0 done, 1 the run failed, 2 wrong command line (nothing was done), 128 + N stopped by "
+                   "signal N.");
+    app::add_study(program, app::coarsen_command);
+    app::add_study(program, app::simulate_command);
+    app::add_study(program, app::converge_command);
+    static constexpr const app::StudyCommand* resumable[] = {&app::coarsen_command, &app::simulate_command};
+    app::add_resume(program, resumable);
     app::add_info(program);
     CLI::App& bench = *program.add_subcommand("bench", "Measure speed");
     bench.require_subcommand(1);
@@ -57,6 +76,8 @@ int run(int argc, char** argv) {
         return complain(fmt::format("{} (see {} --help)", text, command_of(program)), 2);
     } catch (const app::UsageError& error) {
         return complain(fmt::format("{} (see {} --help)", error.what(), command_of(program)), 2);
+    } catch (const app::ExitCode& exit) {
+        return exit.code;
     }
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,57 @@ double parse_number(std::string_view option, std::string_view text, double least
     return value;
 }
 
+double parse_real(std::string_view option, std::string_view text) {
+    std::string_view rest = text;
+    double factor = 1;
+    if (rest.ends_with("pi")) {
+        factor = std::numbers::pi;
+        rest.remove_suffix(2);
+        if (rest.ends_with('*') && rest.size() > 1) rest.remove_suffix(1);
+        if (rest.empty()) rest = "1";
+        if (rest == "-") rest = "-1";
+    }
+    double value = 0;
+    const char* end = rest.data() + rest.size();
+    const auto [stop, error] = std::from_chars(rest.data(), end, value);
+    value *= factor;
+    if (error != std::errc() || stop != end || !std::isfinite(value))
+        throw UsageError(fmt::format("{} '{}' is not a finite number: write 0.5, 1e-3 or 2pi", option, text));
+    return value;
+}
+
+double parse_positive(std::string_view option, std::string_view text) {
+    const double value = parse_real(option, text);
+    if (!(value > 0)) throw UsageError(fmt::format("{} {} is too small: it must be above 0", option, text));
+    return value;
+}
+
+double parse_duration(std::string_view option, std::string_view text) {
+    double unit = 1;
+    std::string_view number = text;
+    for (const auto& [letter, seconds] : {std::pair('s', 1.0), std::pair('m', 60.0), std::pair('h', 3600.0)})
+        if (number.size() > 1 && number.back() == letter) {
+            unit = seconds;
+            number.remove_suffix(1);
+            break;
+        }
+    double value = 0;
+    const char* end = number.data() + number.size();
+    const auto [stop, error] = std::from_chars(number.data(), end, value);
+    if (error != std::errc() || stop != end || !std::isfinite(value * unit) || value < 0)
+        throw UsageError(fmt::format("{} '{}' is not a duration: write 90s, 1.5m or 2h", option, text));
+    return value * unit;
+}
+
+std::pair<std::string, std::string> split_range(std::string_view option, std::string_view text) {
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size() ||
+        text.find(':', colon + 1) != std::string_view::npos)
+        throw UsageError(
+            fmt::format("{} '{}' is not a range: write its ends with one colon between them", option, text));
+    return {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+}
+
 std::vector<std::string> split_list(std::string_view option, std::string_view text) {
     std::vector<std::string> items;
     for (std::size_t start = 0;;) {
@@ -72,6 +124,16 @@ std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view 
 
 void refuse_word(std::string_view option, std::string_view text, const std::vector<std::string>& words) {
     throw UsageError(fmt::format("{} '{}' is not known: choose from {}", option, text, fmt::join(words, ", ")));
+}
+
+std::string readable_duration(double seconds) {
+    if (!(seconds < 1e10)) return "a very long time";
+    if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+    const auto whole = static_cast<std::int64_t>(std::lround(seconds));
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    if (whole < 86400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+    return fmt::format("{} days {} h", whole / 86400, whole % 86400 / 3600);
 }
 
 std::string readable_bytes(double bytes) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace app {
@@ -19,6 +20,13 @@ class UsageError : public std::runtime_error {
 std::int64_t parse_size(std::string_view option, std::string_view text, std::int64_t least = 1,
                         std::int64_t most = INT64_MAX);
 double parse_number(std::string_view option, std::string_view text, double least);
+// A number that may be a multiple of pi: "6.28", "2pi", "pi", "0.5*pi", "-pi".
+double parse_real(std::string_view option, std::string_view text);
+double parse_positive(std::string_view option, std::string_view text); // the same, above 0
+// "90", "90s", "1.5m", "2h": seconds, 0 or more.
+double parse_duration(std::string_view option, std::string_view text);
+// "128:8192" or "0.4:100"; the first part, and what stands after the colon.
+std::pair<std::string, std::string> split_range(std::string_view option, std::string_view text);
 
 // "a,b,c"; empty items are errors.
 std::vector<std::string> split_list(std::string_view option, std::string_view text);
@@ -54,6 +62,8 @@ template <class Value, std::size_t count> const char* word_of(Value value, const
     return "?";
 }
 
+// 75 -> "1 min 15 s"
+std::string readable_duration(double seconds);
 // 268435456 -> "256 MiB"
 std::string readable_bytes(double bytes);
 

@@ -1,0 +1,264 @@
+// bandmill coarsen: how domains grow, with error bars and a fitted law.
+#include "bench_common.hpp"
+#include "json_head.hpp"
+#include "study_command.hpp"
+
+#include "bandmill/study/coarsening.hpp"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+using bandmill::CoarseningResult;
+using bandmill::CoarseningSpec;
+
+void add_options(Options& options) {
+    using enum Decides;
+    options.add("members", "N", "16384", "Runs in the ensemble", data, "Problem");
+    options.add("points", "N", "", "Grid points of a run (default: 256 for every 2pi of length)", data, "Problem");
+    options.add("length", "L", "2pi", "Length of the periodic domain", data, "Problem");
+    options.add("gamma", "G", "0.01", "Square of the interface width", data, "Problem");
+    options.add("noise", "A", "0.1", "Amplitude of the initial noise, uniform in [-A, A)", data, "Problem");
+    options.add("mean", "C", "0", "Mean concentration", data, "Problem");
+    options.add("seed", "N", "1", "Of the noise: member k of seed N is the same run everywhere", data, "Problem");
+    options.add("until", "T", "100", "Final time", data, "Time");
+    options.add("dt", "DT", "", "Time step (default: a tenth of the grid spacing)", data, "Time");
+    options.add("samples", "WHEN", "every-step", "every-step, log:COUNT or linear:COUNT times", data, "Time");
+    options.add("histogram-times", "LIST", "1,2,5,10,20,50,100", "When to count domains; none for never", data, "Time");
+    options.add("fit", "T1:T2", "0.4:100", "Window of the fit of l against log t", data, "Time");
+    add_common_options(options, "coarsen.nc");
+}
+
+std::vector<double> read_sample_times(const std::string& text, double until, double time_step) {
+    if (text == "every-step") return {};
+    const auto [kind, count_text] = split_range("--samples", text);
+    const int count = static_cast<int>(parse_size("--samples", count_text, 2, 100000000));
+    if (kind == "linear") return bandmill::linear_times(0, until, count);
+    // From the first step on, or from a thousandth of the end if that is later.
+    if (kind == "log")
+        return bandmill::logarithmic_times(std::min(until, std::max(time_step, until * 1e-3)), until, count);
+    throw UsageError(fmt::format("--samples '{}' is not known: write every-step, log:200 or linear:200", text));
+}
+
+CoarseningSpec read_spec(const Options& options) {
+    CoarseningSpec spec;
+    const double length = parse_positive("--length", options["length"]);
+    const double usual = std::ceil(256 * length / (2 * std::numbers::pi) - 1e-9);
+    if (!options.given("points") && !(usual <= 1e9))
+        throw UsageError(
+            fmt::format("--length {} is too long for the usual spacing: give --points", options["length"]));
+    const std::int64_t points =
+        options.given("points")
+            ? parse_size("--points", options["points"], bandmill::Grid::fewest_points)
+            : std::max<std::int64_t>(bandmill::Grid::fewest_points, static_cast<std::int64_t>(usual));
+    spec.grid = bandmill::Grid(points, length);
+    spec.members = parse_size("--members", options["members"]);
+    spec.equation.gamma = parse_positive("--gamma", options["gamma"]);
+    spec.noise.amplitude = parse_number("--noise", options["noise"], 0);
+    spec.noise.mean = {parse_real("--mean", options["mean"])};
+    spec.noise.seed = static_cast<std::uint64_t>(parse_size("--seed", options["seed"], 0));
+    spec.until = parse_positive("--until", options["until"]);
+    if (options.given("dt")) spec.time_step = parse_positive("--dt", options["dt"]);
+    spec.times = read_sample_times(options["samples"], spec.until, spec.step_length());
+    spec.histogram_times.clear();
+    if (options["histogram-times"] != "none")
+        for (const std::string& time : split_list("--histogram-times", options["histogram-times"]))
+            spec.histogram_times.push_back(parse_number("--histogram-times", time, 0));
+    const auto [from, to] = split_range("--fit", options["fit"]);
+    spec.fit_from = parse_positive("--fit", from);
+    spec.fit_to = parse_positive("--fit", to);
+    if (!(spec.fit_from < spec.fit_to))
+        throw UsageError(fmt::format("--fit {} is empty: give the earlier time first", options["fit"]));
+    return spec;
+}
+
+template <class T> bandmill::DataLayout layout_of(const bandmill::Coarsening<T>& study) {
+    using enum bandmill::NumberType;
+    bandmill::DataLayout layout;
+    const auto count = [](const std::vector<double>& times) { return static_cast<std::int64_t>(times.size()); };
+    layout.dimensions = {{"time", count(study.times())}};
+    const auto add = [&](const char* name, bandmill::NumberType type, std::vector<std::string> dimensions,
+                         const char* meaning) {
+        layout.variables.push_back({name, type, std::move(dimensions), {{"long_name", meaning}, {"units", "1"}}});
+    };
+    add("time", f64, {"time"}, "time, in units of the equation");
+    add("domain_size_mean", f64, {"time"}, "mean over members of l = 1 / (1 - <C^2>)");
+    add("domain_size_stderr", f64, {"time"}, "standard error of domain_size_mean");
+    add("domain_size_variance", f64, {"time"}, "variance of l from member to member");
+    add("member_count", i64, {"time"}, "members in these statistics");
+    add("left_out", i64, {"time"}, "members not finite or out of range");
+    if (study.histogram_times().empty()) return layout;
+    layout.dimensions.push_back({"histogram_time", count(study.histogram_times())});
+    layout.dimensions.push_back({"interfaces", study.interface_bins().bins});
+    layout.dimensions.push_back({"domain_size", study.size_bins().bins});
+    add("histogram_time", f64, {"histogram_time"}, "times of the distributions");
+    add("interfaces", i64, {"interfaces"}, "number of interfaces of a member (sign changes of C)");
+    add("interface_histogram", i64, {"histogram_time", "interfaces"}, "members with that many interfaces");
+    add("domain_size", f64, {"domain_size"}, "l at the middle of a bin");
+    add("domain_size_histogram", i64, {"histogram_time", "domain_size"}, "members with l in the bin");
+    return layout;
+}
+
+void add_fit(bandmill::DataLayout& layout, const CoarseningSpec& spec) {
+    for (const char* name :
+         {"fit_intercept", "fit_intercept_error95", "fit_slope", "fit_slope_error95", "fit_correlation"})
+        layout.attributes.push_back({name, std::numeric_limits<double>::quiet_NaN()});
+    layout.attributes.push_back({"fit_from", spec.fit_from});
+    layout.attributes.push_back({"fit_to", std::min(spec.fit_to, spec.until)});
+    layout.attributes.push_back({"fit_law", "domain_size_mean = fit_intercept + fit_slope * log(time)"});
+    layout.attributes.push_back({"lost_members", std::int64_t{0}});
+}
+
+template <class T>
+void write(bandmill::DataFile& file, const bandmill::Coarsening<T>& study, const CoarseningResult& result) {
+    using Reals = std::span<const double>;
+    using Counts = std::span<const std::int64_t>;
+    file.write("time", 0, Reals(result.times));
+    file.write("domain_size_mean", 0, Reals(result.mean));
+    file.write("domain_size_stderr", 0, Reals(result.standard_error));
+    file.write("domain_size_variance", 0, Reals(result.variance));
+    file.write("member_count", 0, Counts(result.members));
+    file.write("left_out", 0, Counts(result.left_out));
+    if (!result.histogram_times.empty()) {
+        std::vector<std::int64_t> interfaces(static_cast<std::size_t>(study.interface_bins().bins));
+        for (std::size_t i = 0; i < interfaces.size(); ++i) interfaces[i] = static_cast<std::int64_t>(i);
+        const bandmill::HistogramBins bins = study.size_bins();
+        std::vector<double> sizes(static_cast<std::size_t>(bins.bins));
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            sizes[i] = bins.low + (static_cast<double>(i) + 0.5) * (bins.high - bins.low) / bins.bins;
+        file.write("histogram_time", 0, Reals(result.histogram_times));
+        file.write("interfaces", 0, Counts(interfaces));
+        file.write("interface_histogram", 0, Counts(result.interface_counts));
+        file.write("domain_size", 0, Reals(sizes));
+        file.write("domain_size_histogram", 0, Counts(result.size_counts));
+    }
+    file.set_attribute("fit_intercept", result.fit.intercept);
+    file.set_attribute("fit_intercept_error95", result.fit.intercept_error);
+    file.set_attribute("fit_slope", result.fit.slope);
+    file.set_attribute("fit_slope_error95", result.fit.slope_error);
+    file.set_attribute("fit_correlation", result.fit.correlation);
+    file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
+}
+
+// The samples nearest to 1, 2, 5, 10, ... that there are.
+std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
+    std::vector<std::size_t> chosen;
+    for (double decade = 0.1; decade < 1e9; decade *= 10)
+        for (const double factor : {1.0, 2.0, 5.0}) {
+            const auto at = std::lower_bound(times.begin(), times.end(), decade * factor * (1 - 1e-9));
+            if (at == times.end() || *at > decade * factor * 1.1) continue;
+            chosen.push_back(static_cast<std::size_t>(at - times.begin()));
+        }
+    chosen.push_back(times.size() - 1);
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    return chosen;
+}
+
+std::string report(const CoarseningSpec& spec, const CoarseningResult& result,
+                   const std::vector<bandmill::LostMember>& lost, const std::string& out) {
+    std::string text = "\n      time   mean l      +-      members\n";
+    for (const std::size_t i : chosen_samples(result.times))
+        text += fmt::format("{:10.4g} {:8.4f} {:8.4f} {:10d}\n", result.times[i], result.mean[i],
+                            result.standard_error[i], result.members[i]);
+    const bandmill::LogFit& fit = result.fit;
+    if (fit.samples >= 2) {
+        text += fmt::format("\nfit      l = {:.4f}(+-{:.4f}) + {:.4f}(+-{:.4f}) log t   for {:.4g} <= t <= {:.4g}, "
+                            "r = {:.5f}   (+- at 95 %)\n",
+                            fit.intercept, fit.intercept_error, fit.slope, fit.slope_error, fit.from,
+                            std::min(fit.to, spec.until), fit.correlation);
+        text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially\n";
+        text += fmt::format("         l = {:.1f} / n for a run with n interfaces\n", spec.interface_size());
+    } else {
+        text += fmt::format("\nno fit: fewer than two samples lie in {:.4g} <= t <= {:.4g}\n", fit.from, fit.to);
+    }
+    return text + lost_text(lost) + fmt::format("\nwritten to {}\n", out);
+}
+
+std::string summary_json(const Machine& machine, const CoarseningSpec& spec, const CoarseningResult& result,
+                         std::size_t lost, const std::string& out) {
+    JsonWriter json;
+    json.begin_object()
+        .value("study", "coarsen")
+        .value("file", out)
+        .value("version", bandmill::version())
+        .value("commit", commit())
+        .value("device", machine.device)
+        .value("members", spec.members)
+        .value("points", spec.grid.points())
+        .value("length", spec.grid.length())
+        .value("gamma", spec.equation.gamma)
+        .value("lost_members", lost);
+    json.begin_object("fit")
+        .value("from", result.fit.from)
+        .value("to", result.fit.to)
+        .value("intercept", result.fit.intercept)
+        .value("intercept_error95", result.fit.intercept_error)
+        .value("slope", result.fit.slope)
+        .value("slope_error95", result.fit.slope_error)
+        .value("correlation", result.fit.correlation)
+        .end_object()
+        .begin_array("samples");
+    for (const std::size_t i : chosen_samples(result.times))
+        json.begin_object()
+            .value("time", result.times[i])
+            .value("domain_size_mean", result.mean[i])
+            .value("domain_size_stderr", result.standard_error[i])
+            .value("member_count", result.members[i])
+            .end_object();
+    return json.end_array().end_object().text();
+}
+
+template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
+    const CoarseningSpec spec = read_spec(options);
+    const Machine machine = choose_machine(options, ranks);
+    bandmill::Coarsening<T> study(spec);
+    CoarseningResult result;
+    StudyRun<T> run{.name = "coarsen", .study = study, .layout = layout_of(study), .records = false, .finish = {}};
+    run.layout.attributes =
+        provenance("Growth of domains in one-dimensional Cahn-Hilliard runs", options, machine, ranks);
+    add_fit(run.layout, spec);
+    if (options.flag("dry-run")) {
+        print_estimate(study, run.layout, spec.times.empty(), machine, ranks);
+        return 0;
+    }
+    run.finish = [&](bandmill::DataFile& file) {
+        result = study.result();
+        write(file, study, result);
+    };
+    const SummaryFile summary(options);
+    run.heading = fmt::format("{} runs of {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
+                              spec.grid.points(), machine.device, spec.until, study.steps());
+    const int code = carry_out(run, options, machine, ranks, resumed);
+    if (code != 0 || !ranks.is_root()) return code;
+    const std::string out = results_name(options, resumed);
+    if (!summary.to_stdout()) print_now(report(spec, result, study.lost, out), options.flag("quiet"));
+    summary.write(summary_json(machine, spec, result, study.lost.size(), out));
+    return 0;
+}
+
+int run(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
+    return with_precision(options, [&]<class T>() { return coarsen<T>(options, ranks, resumed); });
+}
+
+} // namespace
+
+const StudyCommand coarsen_command{
+    "coarsen", "How domains grow in an ensemble of Cahn-Hilliard runs: l(t) with error bars, and its law",
+    "Lengths and times: 6.28 or 2pi. Sizes: 65536 or 2^16.\n"
+    "l = 1 / (1 - <C^2>) measures the domains of a run. The defaults take about a minute on two cores.\n"
+    "Ctrl-C, SIGTERM and SIGUSR1 write a checkpoint and stop; bandmill resume goes on. Under mpirun or srun the "
+    "members\n"
+    "are split over the ranks; the results do not depend on how many there are.\n"
+    "Examples:\n"
+    "  bandmill coarsen --members 2^20 --out big.nc\n"
+    "  bandmill coarsen --length 4pi --samples log:200 --precision f32\n"
+    "  mpirun -n 4 bandmill coarsen --members 2^24 --backend cuda --checkpoint-every 5m",
+    add_options, run};
+
+} // namespace app

@@ -1,0 +1,16 @@
+// Which equation, with which constants and ends, from the options of a command.
+#pragma once
+
+#include "options.hpp"
+
+#include "bandmill/ensemble/ensemble.hpp"
+
+namespace app {
+
+void add_equation_options(Options& options);
+bandmill::Equation read_equation(const Options& options);
+// Those that differ from member to member, over all of them: "0.5" for all, "0:2" from the first to the last.
+std::vector<std::vector<double>> read_member_parameters(const Options& options, std::int64_t members);
+std::vector<double> read_spread(const char* option, const std::string& text, std::int64_t members);
+
+} // namespace app

@@ -1,0 +1,77 @@
+// --dry-run: what a study would take, from a short trial of it.
+#include "environment.hpp"
+#include "study_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+// Point-steps per second of one rank, from about half a second of the real thing.
+template <class T> double try_rate(const bandmill::Study<T>& study, bool samples_every_step, const Machine& machine) {
+    const std::int64_t points = study.spec(0, 1).grid.points();
+    const std::int64_t enough =
+        (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
+    const std::int64_t members = std::clamp<std::int64_t>(enough, 1, study.members());
+    auto trial = std::visit(
+        [&](auto place) { return bandmill::Ensemble<T>(study.spec(0, members), study.initial(0, members), place); },
+        machine.where);
+    bandmill::RunPlan plan{.end_time = static_cast<double>(study.steps()) * trial.time_step(),
+                           .every_step = samples_every_step,
+                           .chunk = 50,
+                           .warn = [](const std::string&) {}};
+    if (samples_every_step) plan.observables = {{bandmill::Observable::domain_size, {}}};
+    auto start = std::chrono::steady_clock::now();
+    std::int64_t first = 0, steps = 0;
+    double seconds = 0;
+    plan.progress = [&](const bandmill::Progress& progress) {
+        const auto now = std::chrono::steady_clock::now();
+        if (first == 0 && progress.step < progress.steps) { // the first chunk warms up
+            first = progress.step;
+            start = now;
+            return true;
+        }
+        steps = progress.step - first;
+        seconds = Seconds(now - start).count();
+        return seconds < 0.5;
+    };
+    trial.run(plan);
+    return static_cast<double>(steps) * static_cast<double>(members * points) / std::max(seconds, 1e-9);
+}
+
+} // namespace
+
+template <class T>
+void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
+                    const Machine& machine, const bandmill::Communicator& ranks) {
+    if (!ranks.is_root()) return;
+    const std::int64_t points = study.spec(0, 1).grid.points();
+    const double work = static_cast<double>(study.members()) * static_cast<double>(points) *
+                        static_cast<double>(study.steps()) / ranks.size();
+    const double rate = try_rate(study, samples_every_step, machine);
+    const double piece = static_cast<double>(
+        std::min({study.members() * points, study.group_members() * points, largest_piece(machine)}) *
+        std::int64_t{sizeof(T)});
+    // Initial states on the host, the stepper's own copy, and one for a checkpoint.
+    const double memory = 3 * piece + static_cast<double>(study.sums().size_bytes());
+    fmt::print("members    {} of {} points, {} steps\n", study.members(), points, study.steps());
+    fmt::print("machine    {}{}\n", machine.device, ranks.size() > 1 ? fmt::format(", {} ranks", ranks.size()) : "");
+    fmt::print("time       about {} at {:.3g} G point-steps/s (tried for half a second)\n",
+               readable_duration(work / rate), rate * ranks.size() / 1e9);
+    fmt::print("memory     about {}{}\n", readable_bytes(memory), ranks.size() > 1 ? " per rank" : "");
+    fmt::print("file       {}\n", readable_bytes(static_cast<double>(bandmill::data_bytes(layout))));
+    fmt::print("checkpoint up to {}\n",
+               readable_bytes(piece * ranks.size() + static_cast<double>(study.sums().size_bytes())));
+}
+
+template void print_estimate(bandmill::Study<double>&, const bandmill::DataLayout&, bool, const Machine&,
+                             const bandmill::Communicator&);
+template void print_estimate(bandmill::Study<float>&, const bandmill::DataLayout&, bool, const Machine&,
+                             const bandmill::Communicator&);
+
+} // namespace app

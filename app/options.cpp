@@ -1,0 +1,96 @@
+#include "options.hpp"
+
+#include "bench_common.hpp"
+#include "config.hpp"
+#include "text.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace app {
+
+void Options::add(const char* name, const char* type, const char* standard, const char* help, Decides decides,
+                  const char* group) {
+    all_.push_back({name, type, help, group, standard, decides});
+}
+
+void Options::add_flag(const char* name, const char* help, Decides decides, const char* group) {
+    all_.push_back({name, "", help, group, "false", decides, true});
+}
+
+void Options::declare(CLI::App& command) {
+    for (One& one : all_) {
+        const std::string flag = "--" + one.name;
+        if (!one.is_flag && !one.value.empty()) one.help += " [" + one.value + "]";
+        if (one.is_flag)
+            one.parser = command.add_flag(flag, one.typed_flag, one.help);
+        else
+            one.parser = add_text(command, flag.c_str(), one.value, one.type.c_str(), one.help.c_str());
+        one.parser->group(one.group);
+    }
+    add_text(command, "--config", config_file_, "FILE", "Read options from FILE; those typed here count before it")
+        ->group("Files");
+    command.add_flag("--print-config", print_config_, "Print all options as a config file, and exit")->group("Files");
+}
+
+Options::One* Options::look_up(std::string_view name) {
+    for (One& one : all_)
+        if (one.name == name) return &one;
+    return nullptr;
+}
+
+const Options::One& Options::find(std::string_view name) const {
+    for (const One& one : all_)
+        if (one.name == name) return one;
+    throw std::logic_error(fmt::format("there is no option '{}'", name));
+}
+
+void Options::set(std::string_view name, const std::string& value) {
+    find(name);
+    look_up(name)->value = value;
+}
+
+void Options::read_config_file() {
+    for (One& one : all_)
+        if (one.is_flag && one.parser && one.parser->count() > 0) one.value = "true";
+    if (config_file_.empty()) return;
+    std::ifstream file(config_file_, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf()))
+        throw UsageError(fmt::format("cannot read --config '{}': {}", config_file_,
+                                     errno ? std::strerror(errno) : "it is empty or not a file"));
+    read_config(text.str(), fmt::format("--config '{}'", config_file_));
+}
+
+void Options::read_config(std::string_view text, std::string_view source) {
+    for (const ConfigLine& line : parse_config(text, source)) {
+        One* one = look_up(line.name);
+        if (!one)
+            throw UsageError(fmt::format("{}, line {}: this command has no option '{}'", source, line.line, line.name));
+        if (one->is_flag && line.value != "true" && line.value != "false")
+            throw UsageError(fmt::format("{}, line {}: '{}' must be true or false, not '{}'", source, line.line,
+                                         line.name, line.value));
+        if (!one->parser || one->parser->count() == 0) one->value = line.value;
+    }
+}
+
+std::string Options::config(bool manner_too) const {
+    std::string text;
+    for (const One& one : all_) {
+        if (!manner_too && one.decides == Decides::manner) continue;
+        if (one.value.empty()) {
+            if (manner_too) text += fmt::format("# {} =\n", one.name);
+            continue;
+        }
+        text += fmt::format("{} = {}\n", one.name, config_value(one.value));
+    }
+    return text;
+}
+
+} // namespace app

@@ -1,0 +1,108 @@
+#include "study_files.hpp"
+
+#include "text.hpp"
+
+#include "bandmill/io/checkpoint.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const std::string& path) {
+    std::error_code error;
+    return fs::exists(fs::symlink_status(path, error));
+}
+
+// The name of the results that belong to a checkpoint.
+std::string out_of(const std::string& checkpoint, const std::string& otherwise) {
+    const std::string suffix = ".checkpoint";
+    return checkpoint.ends_with(suffix) && checkpoint.size() > suffix.size()
+               ? checkpoint.substr(0, checkpoint.size() - suffix.size())
+               : otherwise;
+}
+
+} // namespace
+
+StudyFiles::StudyFiles(const std::string& out, const std::string& checkpoint) : out_(out_of(checkpoint, out)) {
+    if (!fs::path(out_).has_filename()) throw UsageError(fmt::format("--out '{}' is not a file name", out_));
+    partial_ = out_ + ".partial";
+    checkpoint_ = checkpoint.empty() ? out_ + ".checkpoint" : checkpoint;
+}
+
+void StudyFiles::make_room(bool overwrite) const {
+    std::error_code error;
+    const auto status = fs::status(out_, error);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        throw UsageError(fmt::format("cannot write '{}': it exists and is not a regular file", out_));
+    if (fs::exists(status) && !overwrite)
+        throw UsageError(fmt::format("'{}' exists already: choose another name, or add --force-overwrite", out_));
+    for (const std::string& left : {checkpoint_, checkpoint_ + ".previous"})
+        if (is_there(left) && !overwrite)
+            throw UsageError(
+                fmt::format("'{}' is left of a run that was stopped: go on with bandmill resume {}, or add "
+                            "--force-overwrite to start again",
+                            left, checkpoint_));
+    // The folder is tried, for permission bits do not tell all (read-only mounts, quotas).
+    const std::string trial = partial_ + ".new";
+    const int file = ::open(trial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) throw UsageError(fmt::format("cannot write '{}': {}", out_, std::strerror(errno)));
+    close(file);
+    unlink(trial.c_str());
+    bandmill::remove_checkpoint(checkpoint_);
+    unlink(partial_.c_str()); // without a checkpoint nobody can go on with it
+}
+
+bandmill::DataFile StudyFiles::open(const bandmill::DataLayout& layout, Start start,
+                                    bandmill::Communicator& ranks) const {
+    std::optional<bandmill::DataFile> file;
+    std::string failure; // its kind, and its text
+    if (ranks.is_root()) try {
+            if (start == Start::resume_records || (start == Start::resume && is_there(partial_))) {
+                file.emplace(bandmill::DataFile::open(partial_, layout));
+            } else {
+                if (start != Start::resume) make_room(start == Start::overwrite);
+                file.emplace(bandmill::DataFile::create(partial_, layout));
+            }
+        } catch (const UsageError& error) {
+            failure = fmt::format("U{}", error.what());
+        } catch (const std::exception& error) {
+            failure = fmt::format("F{}", error.what());
+        }
+    failure = ranks.broadcast(failure);
+    if (failure.starts_with('U')) throw UsageError(failure.substr(1));
+    if (!failure.empty()) throw bandmill::FileError(failure.substr(1));
+    if (!file) file.emplace(bandmill::DataFile::open(partial_, layout));
+    return std::move(*file);
+}
+
+void StudyFiles::publish(bool overwrite) const {
+    // A link fails where a file stands; a rename would replace it.
+    const bool named = overwrite ? rename(partial_.c_str(), out_.c_str()) == 0
+                                 : link(partial_.c_str(), out_.c_str()) == 0 && unlink(partial_.c_str()) == 0;
+    if (named) return;
+    if (!overwrite && errno != EEXIST && rename(partial_.c_str(), out_.c_str()) == 0) return; // no links there
+    throw bandmill::FileError(
+        fmt::format("cannot give the finished file '{}' the name '{}': {}", partial_, out_, std::strerror(errno)));
+}
+
+void StudyFiles::leave(bool quiet) const {
+    if (is_there(checkpoint_) || is_there(checkpoint_ + ".previous")) {
+        if (!quiet)
+            fmt::print(stderr, "bandmill: go on from the last checkpoint with: bandmill resume {}\n", checkpoint_);
+    } else {
+        unlink(partial_.c_str());
+    }
+}
+
+} // namespace app

@@ -1,0 +1,43 @@
+// The files of a study: NAME appears when it is finished; until then there are NAME.partial and, for a run that was
+// stopped or lasts, NAME.checkpoint.
+#pragma once
+
+#include "bandmill/dist/communicator.hpp"
+#include "bandmill/io/data_file.hpp"
+
+#include <string>
+
+namespace app {
+
+enum class Start {
+    fresh,
+    overwrite,
+    resume,         // all results come at the end: the file may be made anew
+    resume_records, // the file holds records already
+};
+
+class StudyFiles {
+  public:
+    // `checkpoint`: the one that is resumed, empty if none is. Throws UsageError for a name that is none.
+    StudyFiles(const std::string& out, const std::string& checkpoint);
+
+    const std::string& out() const { return out_; }
+    const std::string& checkpoint() const { return checkpoint_; }
+
+    // Collective: rank 0 makes the file (or finds that of the run that is resumed), the others open it. Throws
+    // UsageError if it cannot be had: something stands there, the folder cannot be written to; FileError for a full
+    // disk. Nothing is left behind then.
+    bandmill::DataFile open(const bandmill::DataLayout& layout, Start start, bandmill::Communicator& ranks) const;
+    // Gives the finished file its name. Throws FileError.
+    void publish(bool overwrite) const;
+    // After an error: what can be resumed stays, and is pointed out; the rest goes.
+    void leave(bool quiet) const;
+
+    // Throws UsageError unless a file can be made there; takes away what is left of an earlier run.
+    void make_room(bool overwrite) const;
+
+  private:
+    std::string out_, partial_, checkpoint_;
+};
+
+} // namespace app

@@ -1,0 +1,192 @@
+#include "study_run.hpp"
+
+#include "bench_common.hpp"
+#include "environment.hpp"
+#include "progress_bar.hpp"
+#include "signals.hpp"
+#include "study_files.hpp"
+
+#include "bandmill/ensemble/check.hpp"
+#include "bandmill/version.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace app {
+void add_common_options(Options& options, const char* default_out) {
+    using enum Decides;
+    options.add("backend", "NAME", "auto", "auto, cpu or cuda; auto takes the GPU if there is one", data, "Machine");
+    options.add("gpu", "N", "", "Which GPU (default: the first, under MPI that of the local rank)", manner, "Machine");
+    options.add("threads", "N", "", "CPU threads (default: all)", manner, "Machine");
+    options.add("precision", "NAME", "f64", "f64 or f32", data, "Machine");
+    options.add("out", "FILE", default_out, "The file of results (HDF5, netCDF-4)", data, "Files");
+    options.add("json", "FILE", "", "Also write a summary as JSON; - prints it", manner, "Files");
+    options.add_flag("force-overwrite", "Replace FILE and what is left of an earlier run", data, "Files");
+    options.add("checkpoint-every", "TIME", "60s",
+                "How often to write FILE.checkpoint, from 2 minutes on (0: only when stopped)", manner, "Files");
+    options.add_flag("quiet", "Print nothing but errors", manner, "Manner");
+    options.add_flag("dry-run", "Only tell memory, time and file size", manner, "Manner");
+}
+
+Machine choose_machine(Options& options, const bandmill::Communicator& ranks) {
+    Machine machine{};
+    machine.backend = choose_backend(options["backend"], options["gpu"], options["threads"]);
+    options.set("backend", word_of(machine.backend, backend_words));
+    if (machine.backend == Backend::cpu) {
+        const int threads =
+            options.given("threads") ? static_cast<int>(parse_size("--threads", options["threads"], 1, 4096)) : 0;
+        machine.threads = threads > 0 ? threads : default_threads();
+        machine.where = bandmill::Threads{threads};
+        machine.device = cpu_model();
+        return machine;
+    }
+    const auto gpus = bandmill::cuda_devices();
+    bandmill::Device device = choose_gpu(options["gpu"]);
+    if (!options.given("gpu") && !gpus.empty()) device.index = ranks.local_rank() % static_cast<int>(gpus.size());
+    require_gpu(device);
+    machine.where = device;
+    for (const bandmill::DeviceInfo& gpu : gpus)
+        if (gpu.index == device.index) machine.device = gpu.name;
+    return machine;
+}
+
+// What a GPU needs to be busy, and what a checkpoint may well hold.
+std::int64_t largest_piece(const Machine& machine) {
+    return std::int64_t{1} << (machine.backend == Backend::cuda ? 26 : 24);
+}
+
+std::vector<bandmill::Attribute> provenance(const char* title, const Options& options, const Machine& machine,
+                                            const bandmill::Communicator& ranks) {
+    const std::string started = utc_now();
+    return {{"title", title},
+            {"Conventions", "CF-1.8"},
+            {"source", fmt::format("bandmill {}", bandmill::version())},
+            {"version", bandmill::version()},
+            {"commit", commit()},
+            {"options", options.config(true)},
+            {"backend", word_of(machine.backend, backend_words)},
+            {"device", machine.device},
+            {"threads", std::int64_t{machine.threads}},
+            {"ranks", std::int64_t{ranks.size()}},
+            {"started", started},
+            {"finished", std::string(started.size(), ' ')}};
+}
+
+void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body) {
+    auto ranks = bandmill::connect();
+    const bool root = ranks->is_root();
+    int code = 0;
+    std::string wrong; // with the command line, which all ranks have alike
+    try {
+        code = body(*ranks);
+    } catch (const UsageError& error) {
+        wrong = error.what();
+    } catch (const bandmill::InvalidArgument& error) { // the library checks what its options mean
+        wrong = error.what();
+    } catch (const std::exception& error) {
+        if (ranks->size() == 1) throw;
+        fmt::print(stderr, "bandmill: rank {}: {}\n", ranks->rank(), error.what());
+        ranks->abort(1);
+    }
+    ranks.reset(); // they part in peace; an exception that leaves this function would not let them
+    if (!wrong.empty() && root) throw UsageError(wrong);
+    if (!wrong.empty()) code = 2;
+    if (code != 0) throw ExitCode{code};
+}
+
+std::function<void(const std::string&)> make_warner(bool quiet) {
+    if (quiet) return [](const std::string&) {};
+    // Pieces of an ensemble tell the same with other numbers in it.
+    const auto told = std::make_shared<std::set<std::string>>();
+    return [told](const std::string& warning) {
+        if (!told->insert(warning.substr(0, warning.find_first_of("0123456789"))).second) return;
+        fmt::print(stderr, "bandmill: warning: {}\n", warning);
+    };
+}
+
+// Whatever the library would refuse later, it refuses before a file is made.
+template <class T> static void check(const bandmill::Study<T>& study) {
+    const bandmill::EnsembleSpec spec = study.spec(0, study.members());
+    bandmill::detail::checked_setup(spec);
+    bandmill::detail::check_initial_state(study.initial(0, study.members()), spec.grid, spec.members);
+}
+
+template <class T>
+int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, bandmill::Communicator& ranks,
+              const Resumed* resumed) {
+    const bool quiet = options.flag("quiet"), json_only = options["json"] == "-";
+    check(run.study);
+    const double every = parse_duration("--checkpoint-every", options["checkpoint-every"]);
+    const StudyFiles files(options["out"], resumed ? resumed->checkpoint : "");
+    const bool overwrite = options.flag("force-overwrite");
+    const Start start = resumed     ? run.records ? Start::resume_records : Start::resume
+                        : overwrite ? Start::overwrite
+                                    : Start::fresh;
+    bandmill::DataFile data = files.open(run.layout, start, ranks);
+    run.begin(data);
+    print_now(run.heading, quiet || json_only || !ranks.is_root());
+
+    const SignalWatch signals;
+    ProgressBar bar(!quiet && ranks.is_root());
+    const auto warn = make_warner(quiet);
+    run.study.warn = [&](const std::string& text) {
+        bar.clear();
+        warn(text);
+    };
+    bandmill::CampaignPlan plan;
+    plan.where = machine.where;
+    plan.piece_points = largest_piece(machine);
+    plan.checkpoint = files.checkpoint();
+    plan.checkpoint_every = every;
+    // A run of a minute or two is sooner repeated than resumed, unless someone asks for more.
+    plan.first_checkpoint_after = every < 60 || resumed ? every : 120;
+    plan.head.study = run.name;
+    plan.head.version = bandmill::version();
+    plan.head.options = options.config(false);
+    plan.stop_asked = [] { return SignalWatch::seen() != 0; };
+    plan.progress = [&](const bandmill::CampaignProgress& progress) { bar.show(progress); };
+    plan.warn = run.study.warn;
+
+    try {
+        const bandmill::CampaignEnd end = bandmill::run_campaign(
+            run.study, plan, ranks, resumed ? &resumed->head : nullptr, resumed ? resumed->path : std::string());
+        bar.clear();
+        if (end == bandmill::CampaignEnd::stopped) {
+            if (ranks.is_root())
+                fmt::print(stderr, "bandmill: stopped; go on with: bandmill resume {}\n", files.checkpoint());
+            return ranks.is_root() ? 128 + (SignalWatch::seen() ? SignalWatch::seen() : 15) : 0;
+        }
+    } catch (...) {
+        bar.clear();
+        if (ranks.size() == 1) files.leave(quiet);
+        throw;
+    }
+    std::string failure;
+    if (ranks.is_root()) try {
+            run.finish(data);
+            data.set_attribute("finished", utc_now());
+            data.flush();
+            files.publish(overwrite);
+        } catch (const bandmill::FileError& error) {
+            failure = error.what();
+        }
+    failure = ranks.broadcast(failure);
+    if (failure.empty()) {
+        if (ranks.is_root()) bandmill::remove_checkpoint(files.checkpoint());
+        return 0;
+    }
+    // Hours of work must not end with a full disk: everything is in the sums.
+    plan.head.sums.assign(run.study.sums().begin(), run.study.sums().end());
+    bandmill::save_checkpoint(plan.checkpoint, plan.head, {}, ranks);
+    throw bandmill::FileError(
+        fmt::format("{}; nothing is lost, write the results with: bandmill resume {}", failure, files.checkpoint()));
+}
+
+template int carry_out(StudyRun<double>&, const Options&, const Machine&, bandmill::Communicator&, const Resumed*);
+template int carry_out(StudyRun<float>&, const Options&, const Machine&, bandmill::Communicator&, const Resumed*);
+
+} // namespace app

@@ -1,0 +1,79 @@
+// What the study commands have in common: where they run, their files, their checkpoints, and how they end.
+#pragma once
+
+#include "choices.hpp"
+#include "options.hpp"
+
+#include "bandmill/io/data_file.hpp"
+#include "bandmill/study/campaign.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace app {
+
+// A checkpoint that a command goes on from.
+struct Resumed {
+    bandmill::CheckpointHead head;
+    std::string path;       // that it was read from
+    std::string checkpoint; // that it was asked for by: the same, or the one whose predecessor was read
+};
+
+// Where a rank works.
+struct Machine {
+    Backend backend;
+    bandmill::Where where;
+    std::string device; // its name
+    int threads;        // 0 on a GPU
+};
+
+// backend, gpu, threads, precision, out, checkpoint-every, json, force-overwrite, quiet, dry-run
+void add_common_options(Options& options, const char* default_out);
+// Settles --backend auto, so that a checkpoint resumes on the same kind of machine.
+Machine choose_machine(Options& options, const bandmill::Communicator& ranks);
+// Points that a rank steps together at most.
+std::int64_t largest_piece(const Machine& machine);
+// Who made a file, of what, where and when; "finished" is filled in by finish.
+std::vector<bandmill::Attribute> provenance(const char* title, const Options& options, const Machine& machine,
+                                            const bandmill::Communicator& ranks);
+
+// A command that is done by all ranks. An error that all of them have is told by one; one of a single rank ends them
+// all. The exit code is thrown as ExitCode if it is not 0.
+struct ExitCode {
+    int code;
+};
+void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body);
+
+// Warnings on stderr, each kind once.
+std::function<void(const std::string&)> make_warner(bool quiet);
+
+// The files of a study and the run between opening and closing them.
+template <class T> struct StudyRun {
+    const char* name;
+    bandmill::Study<T>& study;
+    bandmill::DataLayout layout;
+    bool records;                                                                // are results written while it runs?
+    std::string heading = {};                                                    // printed when it starts
+    std::function<void(bandmill::DataFile&)> begin = [](bandmill::DataFile&) {}; // on every rank, file open
+    std::function<void(bandmill::DataFile&)> finish;                             // on rank 0, with all sums
+};
+
+// Exit code: 0, or 128 + the signal that stopped it.
+template <class T>
+int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, bandmill::Communicator& ranks,
+              const Resumed* resumed);
+
+// --dry-run: what it would take.
+template <class T>
+void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
+                    const Machine& machine, const bandmill::Communicator& ranks);
+
+// Once for every type of number: body.template operator()<double>().
+template <class Body> int with_precision(const Options& options, const Body& body) {
+    return parse_word("--precision", options["precision"], precision_words) == Precision::f64
+               ? body.template operator()<double>()
+               : body.template operator()<float>();
+}
+
+} // namespace app
