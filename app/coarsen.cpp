@@ -20,7 +20,7 @@ using bandmill::CoarseningSpec;
 
 void add_options(Options& options) {
     using enum Decides;
-    options.add("members", "N", "16384", "Runs in the ensemble", data, "Problem");
+    options.add("members", "N", "8192", "Runs in the ensemble", data, "Problem");
     options.add("points", "N", "", "Grid points of a run (default: 256 for every 2pi of length)", data, "Problem");
     options.add("length", "L", "2pi", "Length of the periodic domain", data, "Problem");
     options.add("gamma", "G", "0.01", "Square of the interface width", data, "Problem");
@@ -181,7 +181,7 @@ std::string report(const CoarseningSpec& spec, const CoarseningResult& result,
 }
 
 std::string summary_json(const Machine& machine, const CoarseningSpec& spec, const CoarseningResult& result,
-                         std::size_t lost, const std::string& out) {
+                         std::size_t lost, const std::string& out, double seconds, double work) {
     JsonWriter json;
     json.begin_object()
         .value("study", "coarsen")
@@ -193,7 +193,9 @@ std::string summary_json(const Machine& machine, const CoarseningSpec& spec, con
         .value("points", spec.grid.points())
         .value("length", spec.grid.length())
         .value("gamma", spec.equation.gamma)
-        .value("lost_members", lost);
+        .value("lost_members", lost)
+        .value("seconds", seconds)
+        .value("point_steps_per_second", work / seconds);
     json.begin_object("fit")
         .value("from", result.fit.from)
         .value("to", result.fit.to)
@@ -237,8 +239,9 @@ template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, 
     const int code = carry_out(run, options, machine, ranks, resumed);
     if (code != 0 || !ranks.is_root()) return code;
     const std::string out = results_name(options, resumed);
-    if (!summary.to_stdout()) print_now(report(spec, result, study.lost, out), options.flag("quiet"));
-    summary.write(summary_json(machine, spec, result, study.lost.size(), out));
+    if (!summary.to_stdout())
+        print_now(report(spec, result, study.lost, out) + speed_text(study, run.seconds) + "\n", options.flag("quiet"));
+    summary.write(summary_json(machine, spec, result, study.lost.size(), out, run.seconds, point_steps(study)));
     return 0;
 }
 

@@ -18,13 +18,6 @@ int terminal_width() {
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-std::string readable_rate(double rate) {
-    const char* units[] = {"", " k", " M", " G", " T"};
-    int unit = 0;
-    for (; rate >= 1000 && unit < 4; ++unit) rate /= 1000;
-    return fmt::format("{:.3g}{}", rate, units[unit]);
-}
-
 } // namespace
 
 std::string progress_text(const bandmill::CampaignProgress& progress, int width, bool with_bar) {

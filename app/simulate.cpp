@@ -123,7 +123,7 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
     const int code = carry_out(run, options, machine, ranks, resumed);
     if (code != 0 || !ranks.is_root()) return code;
     const std::string out = results_name(options, resumed);
-    print_now(lost_text(study.lost) + fmt::format("written to {}\n", out), quiet);
+    print_now(lost_text(study.lost) + fmt::format("written to {}\n{}\n", out, speed_text(study, run.seconds)), quiet);
     JsonWriter json;
     json.begin_object()
         .value("study", "simulate")
@@ -136,6 +136,8 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
         .value("steps", study.steps())
         .value("records", study.records())
         .value("lost_members", study.lost.size())
+        .value("seconds", run.seconds)
+        .value("point_steps_per_second", point_steps(study) / run.seconds)
         .end_object();
     summary.write(json.text());
     return 0;

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -73,7 +74,8 @@ std::vector<bandmill::Attribute> provenance(const char* title, const Options& op
             {"threads", std::int64_t{machine.threads}},
             {"ranks", std::int64_t{ranks.size()}},
             {"started", started},
-            {"finished", std::string(started.size(), ' ')}};
+            {"finished", std::string(started.size(), ' ')},
+            {"seconds", std::numeric_limits<double>::quiet_NaN()}};
 }
 
 void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body) {
@@ -151,9 +153,11 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
     plan.progress = [&](const bandmill::CampaignProgress& progress) { bar.show(progress); };
     plan.warn = run.study.warn;
 
+    const auto began = std::chrono::steady_clock::now();
     try {
         const bandmill::CampaignEnd end = bandmill::run_campaign(
             run.study, plan, ranks, resumed ? &resumed->head : nullptr, resumed ? resumed->path : std::string());
+        run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
         bar.clear();
         if (end == bandmill::CampaignEnd::stopped) {
             if (ranks.is_root())
@@ -169,6 +173,7 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
     if (ranks.is_root()) try {
             run.finish(data);
             data.set_attribute("finished", utc_now());
+            data.set_attribute("seconds", run.seconds);
             data.flush();
             files.publish(overwrite);
         } catch (const bandmill::FileError& error) {

@@ -34,7 +34,7 @@ void add_common_options(Options& options, const char* default_out);
 Machine choose_machine(Options& options, const bandmill::Communicator& ranks);
 // Points that a rank steps together at most.
 std::int64_t largest_piece(const Machine& machine);
-// Who made a file, of what, where and when; "finished" is filled in by finish.
+// Who made a file, of what, where and when; "finished" and "seconds" are filled in at the end.
 std::vector<bandmill::Attribute> provenance(const char* title, const Options& options, const Machine& machine,
                                             const bandmill::Communicator& ranks);
 
@@ -44,6 +44,16 @@ struct ExitCode {
     int code;
 };
 void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body);
+
+// Of the whole study.
+template <class T> double point_steps(const bandmill::Study<T>& study) {
+    return static_cast<double>(study.members()) * static_cast<double>(study.spec(0, 1).grid.points()) *
+           static_cast<double>(study.steps());
+}
+// "47 s, 3.6 G point-steps per second"
+template <class T> std::string speed_text(const bandmill::Study<T>& study, double seconds) {
+    return readable_duration(seconds) + ", " + readable_rate(point_steps(study) / seconds) + " point-steps per second";
+}
 
 // Warnings on stderr, each kind once.
 std::function<void(const std::string&)> make_warner(bool quiet);
@@ -55,6 +65,7 @@ template <class T> struct StudyRun {
     bandmill::DataLayout layout;
     bool records;                                                                // are results written while it runs?
     std::string heading = {};                                                    // printed when it starts
+    double seconds = 0;                                                          // that the members took, without files
     std::function<void(bandmill::DataFile&)> begin = [](bandmill::DataFile&) {}; // on every rank, file open
     std::function<void(bandmill::DataFile&)> finish;                             // on rank 0, with all sums
 };

@@ -136,6 +136,13 @@ std::string readable_duration(double seconds) {
     return fmt::format("{} days {} h", whole / 86400, whole % 86400 / 3600);
 }
 
+std::string readable_rate(double rate) {
+    const char* units[] = {"", " k", " M", " G", " T"};
+    int unit = 0;
+    for (; rate >= 1000 && unit < 4; ++unit) rate /= 1000;
+    return fmt::format("{:.3g}{}", rate, units[unit]);
+}
+
 std::string readable_bytes(double bytes) {
     const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = 0;

@@ -64,6 +64,8 @@ template <class Value, std::size_t count> const char* word_of(Value value, const
 
 // 75 -> "1 min 15 s"
 std::string readable_duration(double seconds);
+// 3.6e9 -> "3.6 G"
+std::string readable_rate(double rate);
 // 268435456 -> "256 MiB"
 std::string readable_bytes(double bytes);
 

@@ -13,7 +13,7 @@ namespace bandmill {
 struct CoarseningSpec {
     CahnHilliard equation = {};
     Grid grid = Grid(256, 2 * std::numbers::pi);
-    std::int64_t members = 16384;
+    std::int64_t members = 8192;
     double until = 100;
     double time_step = 0;           // 0: 0.1 dx
     UniformNoise noise = {};        // amplitude 0.1 about 0
