@@ -11,12 +11,13 @@ import time
 
 import pytest
 
-from studies import BIN, ENVIRONMENT, LONG, assert_refused, assert_same_data, read, run, start, succeed
+from studies import BIN, ENVIRONMENT, LONG, SANITIZED, assert_refused, assert_same_data, read, run, start, succeed
 
 # A few seconds on one core: long enough to be caught in the act.
+SHORTER = 10 if SANITIZED else 1
 RUNS = {
-    "coarsen": "coarsen --members 400 --points 128 --until 300 --samples log:300 --threads 1".split(),
-    "simulate": "simulate --members 70 --points 64 --until 4000 --save-every 50 --threads 1".split(),
+    "coarsen": f"coarsen --members 400 --points 128 --until {300 // SHORTER} --samples log:300 --threads 1".split(),
+    "simulate": f"simulate --members 70 --points 64 --until {4000 // SHORTER} --save-every {50 // SHORTER} --threads 1".split(),
 }
 
 
