@@ -4,7 +4,7 @@
 //      corrected: where all segments are alike by tables in the constant bank, otherwise by sweeping again with the
 //      right carry (as many operations, but one after the other),
 //   3. the same downwards, and the increment is added.
-// Short segments are swept both ways at once instead: see BothWays in resident.hpp.
+// Short segments are usually swept both ways at once instead: see BothWays in resident.hpp.
 #pragma once
 
 #include "bandmill/cuda/resident.hpp"
@@ -177,8 +177,8 @@ __device__ __forceinline__ void step_members(const ResidentJob<T>& job, const ty
     constexpr bool Exact = R == Ring::exact, Several = R == Ring::several_warps;
     static_assert(!Exact || U == 0);
     static_assert(!Rate::has_source || (Rate::left <= 2 && Rate::right <= 3), "segments know two points to the left");
-    constexpr bool both_ways = Exact && K == few_resident_slots;
-    constexpr bool up_by_table = Exact && by_table<W, T>().up, down_by_table = Exact && by_table<W, T>().down;
+    constexpr bool both_ways = Exact && sweeps_both_ways<E>(K);
+    constexpr bool up_by_table = Exact && by_table<W, T>(K).up, down_by_table = Exact && by_table<W, T>(K).down;
     constexpr int right = Rate::has_source && Rate::right > 2 ? Rate::right : 2; // how far a segment looks to the right
     constexpr int parameter_count = static_cast<int>(E::member_parameters.size());
     const int n = job.points, thread = static_cast<int>(threadIdx.x);

@@ -107,13 +107,18 @@ template <class E, class T> constexpr int resident_blocks(int slots) {
     return slots == 32 ? (has_source ? 4 : 5) : has_source ? 6 : 8;
 }
 // Whether segments are corrected by tables (parallel, but every entry comes from the constant bank) or by sweeping
-// again (one after the other).
+// again (one after the other). Short segments are for the shortest time of a step.
 struct ByTable {
     bool up, down;
 };
-template <int W, class T> constexpr ByTable by_table() {
-    if (W == 1) return {true, true};
+template <int W, class T> constexpr ByTable by_table(int slots) {
+    if (W == 1 || slots == few_resident_slots) return {true, true};
     return {sizeof(T) == 8, false};
+}
+// Whether short segments are swept both ways at once (64 members, n = 256: 39, one after the other 28). Round-off is
+// then rougher, and Crank-Nicolson with a fourth derivative would keep it: hyperdiffusion in f32 lost a digit.
+template <class E> constexpr bool sweeps_both_ways(int slots) {
+    return slots == few_resident_slots && (E::half_bandwidth == 1 || E::implicitness == 1);
 }
 // Levels of a scan that kernels are prepared for: what the paper's grids and steps take, n = 256 on 2 pi. Others ask at
 // every level (f64 923, prepared 939; forced 274, 277).
