@@ -23,7 +23,7 @@ void add_options(Options& options) {
     options.add("members", "N", "8192", "Runs in the ensemble", data, "Problem");
     options.add("points", "N", "", "Grid points of a run (default: 256 for every 2pi of length)", data, "Problem");
     options.add("length", "L", "2pi", "Length of the periodic domain", data, "Problem");
-    options.add("gamma", "G", "0.01", "Square of the interface width", data, "Problem");
+    options.add("gamma", "G", "0.01", "gamma of the equation; interfaces are about its root wide", data, "Problem");
     options.add("noise", "A", "0.1", "Amplitude of the initial noise, uniform in [-A, A)", data, "Problem");
     options.add("mean", "C", "0", "Mean concentration", data, "Problem");
     options.add("seed", "N", "1", "Of the noise: member k of seed N is the same run everywhere", data, "Problem");
@@ -37,16 +37,17 @@ void add_options(Options& options) {
 
 std::vector<double> read_sample_times(const std::string& text, double until, double time_step) {
     if (text == "every-step") return {};
+    if (!text.starts_with("log:") && !text.starts_with("linear:"))
+        throw UsageError(fmt::format("--samples '{}' is not known: write every-step, log:200 or linear:200", text));
     const auto [kind, count_text] = split_range("--samples", text);
     const int count = static_cast<int>(parse_size("--samples", count_text, 2, 100000000));
     if (kind == "linear") return bandmill::linear_times(0, until, count);
     // From the first step on, or from a thousandth of the end if that is later.
-    if (kind == "log")
-        return bandmill::logarithmic_times(std::min(until, std::max(time_step, until * 1e-3)), until, count);
-    throw UsageError(fmt::format("--samples '{}' is not known: write every-step, log:200 or linear:200", text));
+    return bandmill::logarithmic_times(std::min(until, std::max(time_step, until * 1e-3)), until, count);
 }
 
-CoarseningSpec read_spec(const Options& options) {
+// What was left to us is settled: the options that a file keeps are all there.
+CoarseningSpec read_spec(Options& options) {
     CoarseningSpec spec;
     const double length = parse_positive("--length", options["length"]);
     const double usual = std::ceil(256 * length / (2 * std::numbers::pi) - 1e-9);
@@ -65,6 +66,11 @@ CoarseningSpec read_spec(const Options& options) {
     spec.noise.seed = static_cast<std::uint64_t>(parse_size("--seed", options["seed"], 0));
     spec.until = parse_positive("--until", options["until"]);
     if (options.given("dt")) spec.time_step = parse_positive("--dt", options["dt"]);
+    if (spec.step_length() > spec.until)
+        throw UsageError(
+            fmt::format("--dt {:.6g} is longer than the whole run (--until {})", spec.step_length(), options["until"]));
+    options.set("points", fmt::format("{}", points));
+    options.set("dt", fmt::format("{}", spec.step_length()));
     spec.times = read_sample_times(options["samples"], spec.until, spec.step_length());
     spec.histogram_times.clear();
     if (options["histogram-times"] != "none")
@@ -100,7 +106,7 @@ template <class T> bandmill::DataLayout layout_of(const bandmill::Coarsening<T>&
     add("histogram_time", f64, {"histogram_time"}, "times of the distributions");
     add("interfaces", i64, {"interfaces"}, "number of interfaces of a member (sign changes of C)");
     add("interface_histogram", i64, {"histogram_time", "interfaces"}, "members with that many interfaces");
-    add("domain_size", f64, {"domain_size"}, "l at the middle of a bin");
+    add("domain_size", f64, {"domain_size"}, "l at the middle of a bin; bins are 0.1 wide");
     add("domain_size_histogram", i64, {"histogram_time", "domain_size"}, "members with l in the bin");
     return layout;
 }
@@ -110,32 +116,45 @@ void add_fit(bandmill::DataLayout& layout, const CoarseningSpec& spec) {
          {"fit_intercept", "fit_intercept_error95", "fit_slope", "fit_slope_error95", "fit_correlation"})
         layout.attributes.push_back({name, std::numeric_limits<double>::quiet_NaN()});
     layout.attributes.push_back({"fit_from", spec.fit_from});
-    layout.attributes.push_back({"fit_to", std::min(spec.fit_to, spec.until)});
-    layout.attributes.push_back({"fit_law", "domain_size_mean = fit_intercept + fit_slope * log(time)"});
+    layout.attributes.push_back({"fit_to", spec.fit_to});
+    layout.attributes.push_back(
+        {"fit_law", "domain_size_mean = fit_intercept + fit_slope * log(time), log to the base e"});
+    layout.attributes.push_back({"fit_groups", std::int64_t{0}});
     layout.attributes.push_back({"lost_members", std::int64_t{0}});
+    layout.attributes.push_back({"equation", "cahn-hilliard"});
+    layout.attributes.push_back({"gamma", spec.equation.gamma});
+    layout.attributes.push_back({"length", spec.grid.length()});
+    layout.attributes.push_back({"points", spec.grid.points()});
+    layout.attributes.push_back({"time_step", spec.step_length()});
+    layout.attributes.push_back({"seed", static_cast<std::int64_t>(spec.noise.seed)});
+}
+
+using Reals = std::span<const double>;
+using Counts = std::span<const std::int64_t>;
+
+template <class T> void write_coordinates(bandmill::DataFile& file, const bandmill::Coarsening<T>& study) {
+    file.write("time", 0, Reals(study.times()));
+    if (study.histogram_times().empty()) return;
+    std::vector<std::int64_t> interfaces(static_cast<std::size_t>(study.interface_bins().bins));
+    for (std::size_t i = 0; i < interfaces.size(); ++i) interfaces[i] = static_cast<std::int64_t>(i);
+    const bandmill::HistogramBins bins = study.size_bins();
+    std::vector<double> sizes(static_cast<std::size_t>(bins.bins));
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        sizes[i] = bins.low + (static_cast<double>(i) + 0.5) * (bins.high - bins.low) / bins.bins;
+    file.write("histogram_time", 0, Reals(study.histogram_times()));
+    file.write("interfaces", 0, Counts(interfaces));
+    file.write("domain_size", 0, Reals(sizes));
 }
 
 template <class T>
 void write(bandmill::DataFile& file, const bandmill::Coarsening<T>& study, const CoarseningResult& result) {
-    using Reals = std::span<const double>;
-    using Counts = std::span<const std::int64_t>;
-    file.write("time", 0, Reals(result.times));
     file.write("domain_size_mean", 0, Reals(result.mean));
     file.write("domain_size_stderr", 0, Reals(result.standard_error));
     file.write("domain_size_variance", 0, Reals(result.variance));
     file.write("member_count", 0, Counts(result.members));
     file.write("left_out", 0, Counts(result.left_out));
     if (!result.histogram_times.empty()) {
-        std::vector<std::int64_t> interfaces(static_cast<std::size_t>(study.interface_bins().bins));
-        for (std::size_t i = 0; i < interfaces.size(); ++i) interfaces[i] = static_cast<std::int64_t>(i);
-        const bandmill::HistogramBins bins = study.size_bins();
-        std::vector<double> sizes(static_cast<std::size_t>(bins.bins));
-        for (std::size_t i = 0; i < sizes.size(); ++i)
-            sizes[i] = bins.low + (static_cast<double>(i) + 0.5) * (bins.high - bins.low) / bins.bins;
-        file.write("histogram_time", 0, Reals(result.histogram_times));
-        file.write("interfaces", 0, Counts(interfaces));
         file.write("interface_histogram", 0, Counts(result.interface_counts));
-        file.write("domain_size", 0, Reals(sizes));
         file.write("domain_size_histogram", 0, Counts(result.size_counts));
     }
     file.set_attribute("fit_intercept", result.fit.intercept);
@@ -143,6 +162,8 @@ void write(bandmill::DataFile& file, const bandmill::Coarsening<T>& study, const
     file.set_attribute("fit_slope", result.fit.slope);
     file.set_attribute("fit_slope_error95", result.fit.slope_error);
     file.set_attribute("fit_correlation", result.fit.correlation);
+    file.set_attribute("fit_to", result.fit.to);
+    file.set_attribute("fit_groups", result.fit.groups);
     file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
 }
 
@@ -160,20 +181,29 @@ std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
     return chosen;
 }
 
+// What cannot be known of one run, or one group.
+std::string or_dash(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
+
 std::string report(const CoarseningSpec& spec, const CoarseningResult& result,
                    const std::vector<bandmill::LostMember>& lost, const std::string& out) {
-    std::string text = "\n      time   mean l      +-      members\n";
+    std::string text = "\n      time   mean l   std. error    members\n";
     for (const std::size_t i : chosen_samples(result.times))
-        text += fmt::format("{:10.4g} {:8.4f} {:8.4f} {:10d}\n", result.times[i], result.mean[i],
-                            result.standard_error[i], result.members[i]);
+        text += fmt::format("{:10.4g} {:8.4f} {:>12} {:10d}\n", result.times[i], result.mean[i],
+                            or_dash(result.standard_error[i]), result.members[i]);
+    if (result.left_out.back() > 0)
+        text +=
+            fmt::format("{} members are left out at the end: not finite, or l out of range\n", result.left_out.back());
     const bandmill::LogFit& fit = result.fit;
     if (fit.samples >= 2) {
-        text += fmt::format("\nfit      l = {:.4f}(+-{:.4f}) + {:.4f}(+-{:.4f}) log t   for {:.4g} <= t <= {:.4g}, "
-                            "r = {:.5f}   (+- at 95 %)\n",
-                            fit.intercept, fit.intercept_error, fit.slope, fit.slope_error, fit.from,
-                            std::min(fit.to, spec.until), fit.correlation);
-        text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially\n";
+        text +=
+            fmt::format("\nfit      l = {:.4f}(+-{}) {} {:.4f}(+-{}) log t   for {:.4g} <= t <= {:.4g}, r = {:.5f}\n",
+                        fit.intercept, or_dash(fit.intercept_error), fit.slope < 0 ? "-" : "+", std::abs(fit.slope),
+                        or_dash(fit.slope_error), fit.from, fit.to, fit.correlation);
+        text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", fit.groups);
+        text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially;\n";
         text += fmt::format("         l = {:.1f} / n for a run with n interfaces\n", spec.interface_size());
+    } else if (fit.from >= spec.until) {
+        text += fmt::format("\nno fit: its window begins at t = {:.4g}, after the end\n", fit.from);
     } else {
         text += fmt::format("\nno fit: fewer than two samples lie in {:.4g} <= t <= {:.4g}\n", fit.from, fit.to);
     }
@@ -206,6 +236,7 @@ std::string summary_json(const Machine& machine, const CoarseningSpec& spec, con
         .value("slope", result.fit.slope)
         .value("slope_error95", result.fit.slope_error)
         .value("correlation", result.fit.correlation)
+        .value("groups", result.fit.groups)
         .end_object()
         .begin_array("samples");
     for (const std::size_t i : chosen_samples(result.times))
@@ -228,9 +259,12 @@ template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, 
         provenance("Growth of domains in one-dimensional Cahn-Hilliard runs", options, machine, ranks);
     add_fit(run.layout, spec);
     if (options.flag("dry-run")) {
-        print_estimate(study, run.layout, spec.times.empty(), machine, ranks);
+        print_estimate(study, run.layout, spec.times.empty(), options, machine, ranks);
         return 0;
     }
+    run.begin = [&](bandmill::DataFile& file) {
+        if (ranks.is_root()) write_coordinates(file, study);
+    };
     run.finish = [&](bandmill::DataFile& file) {
         result = study.result();
         write(file, study, result);
@@ -255,11 +289,11 @@ int run(Options& options, bandmill::Communicator& ranks, const Resumed* resumed)
 
 const StudyCommand coarsen_command{
     "coarsen", "How domains grow in an ensemble of Cahn-Hilliard runs: l(t) with error bars, and its law",
-    "Lengths and times: 6.28 or 2pi. Sizes: 65536 or 2^16.\n"
-    "l = 1 / (1 - <C^2>) measures the domains of a run. The defaults take about a minute on two cores.\n"
-    "Ctrl-C, SIGTERM and SIGUSR1 write a checkpoint and stop; bandmill resume goes on. Under mpirun or srun the "
-    "members\n"
-    "are split over the ranks; the results do not depend on how many there are.\n"
+    "Lengths and times: 6.28 or 2pi. Sizes: 65536, 2^16 or 1e6.\n"
+    "C_t = (C^3 - C - gamma C_xx)_xx, periodic. l = 1 / (1 - <C^2>) measures the domains of a run. The defaults take\n"
+    "about a minute on two cores.\n"
+    "Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 write a checkpoint and stop; bandmill resume goes on.\n"
+    "Under mpirun or srun the members are split over the ranks; the results do not depend on how many there are.\n"
     "Examples:\n"
     "  bandmill coarsen --members 2^20 --out big.nc\n"
     "  bandmill coarsen --length 4pi --samples log:200 --precision f32\n"

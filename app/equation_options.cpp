@@ -27,7 +27,7 @@ void add_equation_options(Options& options) {
     using enum Decides;
     options.add("equation", "NAME", "cahn-hilliard", "cahn-hilliard, forced-cahn-hilliard, diffusion or hyperdiffusion",
                 data, "Problem");
-    options.add("gamma", "G", "", "Square of the interface width (0.01)", data, "Problem");
+    options.add("gamma", "G", "", "gamma of the equation; interfaces are about its root wide (0.01)", data, "Problem");
     options.add("diffusivity", "D", "", "Of diffusion and hyperdiffusion (1)", data, "Problem");
     options.add("wavenumber", "K", "", "Of the forcing (1)", data, "Problem");
     options.add("speed", "V", "", "Of the forcing, 0 or more (0.5)", data, "Problem");
@@ -55,6 +55,7 @@ bandmill::Equation read_equation(const Options& options) {
 
 std::vector<double> read_spread(const char* option, const std::string& text, std::int64_t members) {
     if (text.find(':') == std::string::npos) return {parse_real(option, text)};
+    if (members < 2) throw UsageError(fmt::format("{} {} is a range, but there is only one run", option, text));
     const auto [from_text, to_text] = split_range(option, text);
     const double from = parse_real(option, from_text), to = parse_real(option, to_text);
     std::vector<double> values(static_cast<std::size_t>(members), from);

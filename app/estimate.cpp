@@ -1,5 +1,5 @@
 // --dry-run: what a study would take, from a short trial of it.
-#include "environment.hpp"
+#include "json.hpp"
 #include "study_run.hpp"
 
 #include <algorithm>
@@ -31,13 +31,13 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
     double seconds = 0;
     plan.progress = [&](const bandmill::Progress& progress) {
         const auto now = std::chrono::steady_clock::now();
-        if (first == 0 && progress.step < progress.steps) { // the first chunk warms up
+        steps = progress.step - first;
+        seconds = Seconds(now - start).count();
+        if (first == 0) { // the first chunk warms up, and counts only if it is all there is
             first = progress.step;
             start = now;
             return true;
         }
-        steps = progress.step - first;
-        seconds = Seconds(now - start).count();
         return seconds < 0.5;
     };
     trial.run(plan);
@@ -48,7 +48,7 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
 
 template <class T>
 void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
-                    const Machine& machine, const bandmill::Communicator& ranks) {
+                    const Options& options, const Machine& machine, const bandmill::Communicator& ranks) {
     if (!ranks.is_root()) return;
     const std::int64_t points = study.spec(0, 1).grid.points();
     const double work = static_cast<double>(study.members()) * static_cast<double>(points) *
@@ -59,19 +59,36 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
         std::int64_t{sizeof(T)});
     // Initial states on the host, the stepper's own copy, and one for a checkpoint.
     const double memory = 3 * piece + static_cast<double>(study.sums().size_bytes());
+    const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
+    if (options["json"] == "-") {
+        JsonWriter json;
+        json.begin_object()
+            .value("members", study.members())
+            .value("points", points)
+            .value("steps", study.steps())
+            .value("device", machine.device)
+            .value("ranks", ranks.size())
+            .value("seconds", work / rate)
+            .value("point_steps_per_second", rate * ranks.size())
+            .value("memory_bytes", memory)
+            .value("file_bytes", file)
+            .value("checkpoint_bytes", piece * ranks.size() + sums)
+            .end_object();
+        fmt::print("{}", json.text());
+        return;
+    }
     fmt::print("members    {} of {} points, {} steps\n", study.members(), points, study.steps());
     fmt::print("machine    {}{}\n", machine.device, ranks.size() > 1 ? fmt::format(", {} ranks", ranks.size()) : "");
-    fmt::print("time       about {} at {:.3g} G point-steps/s (tried for half a second)\n",
-               readable_duration(work / rate), rate * ranks.size() / 1e9);
+    fmt::print("time       about {} at {} point-steps per second (tried for half a second)\n",
+               readable_duration(work / rate), readable_rate(rate * ranks.size()));
     fmt::print("memory     about {}{}\n", readable_bytes(memory), ranks.size() > 1 ? " per rank" : "");
-    fmt::print("file       {}\n", readable_bytes(static_cast<double>(bandmill::data_bytes(layout))));
-    fmt::print("checkpoint up to {}\n",
-               readable_bytes(piece * ranks.size() + static_cast<double>(study.sums().size_bytes())));
+    fmt::print("file       {}\n", readable_bytes(file));
+    fmt::print("checkpoint up to {}\n", readable_bytes(piece * ranks.size() + sums));
 }
 
-template void print_estimate(bandmill::Study<double>&, const bandmill::DataLayout&, bool, const Machine&,
-                             const bandmill::Communicator&);
-template void print_estimate(bandmill::Study<float>&, const bandmill::DataLayout&, bool, const Machine&,
+template void print_estimate(bandmill::Study<double>&, const bandmill::DataLayout&, bool, const Options&,
+                             const Machine&, const bandmill::Communicator&);
+template void print_estimate(bandmill::Study<float>&, const bandmill::DataLayout&, bool, const Options&, const Machine&,
                              const bandmill::Communicator&);
 
 } // namespace app

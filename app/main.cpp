@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -42,6 +44,37 @@ std::string command_of(const CLI::App& program) {
     return name;
 }
 
+// How many letters have to be added, left out or changed to make one word of the other.
+std::size_t distance(std::string_view one, std::string_view other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < other.size(); ++j) {
+            const std::size_t changed = diagonal + (one[i] != other[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+// "there is no option '--member': did you mean --members?"
+std::string unknown_option(const CLI::App& program, const std::vector<std::string>& strangers) {
+    const auto option =
+        std::find_if(strangers.begin(), strangers.end(), [](const auto& s) { return s.starts_with("-"); });
+    if (option == strangers.end()) return "";
+    const CLI::App* command = &program;
+    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+    std::string best;
+    for (const CLI::Option* known : command->get_options())
+        for (const std::string& name : known->get_lnames())
+            if (distance("--" + name, *option) <= 2 || (option->size() > 4 && ("--" + name).starts_with(*option)))
+                if (best.empty() || distance("--" + name, *option) < distance(best, *option)) best = "--" + name;
+    return fmt::format("there is no option '{}'{}", *option,
+                       best.empty() ? "" : fmt::format(": did you mean {}?", best));
+}
+
 int run(int argc, char** argv) {
     CLI::App program{
         "Ensembles of one-dimensional PDEs, and batches of banded systems that share one matrix, on CPU and "
@@ -51,7 +84,7 @@ int run(int argc, char** argv) {
                              "Print version and commit, and exit");
     program.require_subcommand(1);
     program.get_formatter()->column_width(32);
-    program.footer("Each command has its own --help, for example: bandmill bench solve --help\n"
+    program.footer("Each command has its own --help, for example: bandmill coarsen --help\n"
                    "Exit codes: 0 done, 1 the run failed, 2 wrong command line (nothing was done), 128 + N stopped by "
                    "signal N.");
     app::add_study(program, app::coarsen_command);
@@ -73,7 +106,9 @@ int run(int argc, char** argv) {
         const auto strangers = program.remaining(true);
         const bool no_command = dynamic_cast<const CLI::RequiredError*>(&error) && !strangers.empty();
         const std::string text = no_command ? fmt::format("'{}' is not a command", strangers.front()) : error.what();
-        return complain(fmt::format("{} (see {} --help)", text, command_of(program)), 2);
+        const std::string better =
+            dynamic_cast<const CLI::ExtrasError*>(&error) ? unknown_option(program, strangers) : "";
+        return complain(fmt::format("{} (see {} --help)", better.empty() ? text : better, command_of(program)), 2);
     } catch (const app::UsageError& error) {
         return complain(fmt::format("{} (see {} --help)", error.what(), command_of(program)), 2);
     } catch (const app::ExitCode& exit) {

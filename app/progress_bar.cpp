@@ -25,8 +25,10 @@ std::string progress_text(const bandmill::CampaignProgress& progress, int width,
     std::string text = fmt::format("{:3d} %", std::min(99, static_cast<int>(progress.share * 100)));
     const double done = progress.share - progress.share_at_start;
     if (progress.seconds > 0.2 && done > 0)
-        text += fmt::format("  {} point-steps/s  {} left", readable_rate(progress.point_steps / progress.seconds),
-                            readable_duration(progress.seconds * (1 - progress.share) / done));
+        text += fmt::format("  {} point-steps/s", readable_rate(progress.point_steps / progress.seconds));
+    // Earlier it is a guess.
+    if (progress.seconds > 1 && done > 0)
+        text += fmt::format("  {} left", readable_duration(progress.seconds * (1 - progress.share) / done));
     if (!progress.status.empty()) text += "  " + progress.status;
     const int room = std::min(30, width - static_cast<int>(text.size()) - 3); // for the bar
     if (with_bar && room >= 5) {

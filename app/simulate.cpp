@@ -28,7 +28,7 @@ void add_options(Options& options) {
     options.add("end-value", "C", "", "C at dirichlet ends (0)", data, "Problem");
     options.add("initial", "NAME", "noise", "noise, cosine or constant", data, "Start");
     options.add("amplitude", "A", "0.1", "Of the noise, uniform in [-A, A), or of the cosine", data, "Start");
-    options.add("mode", "K", "1", "Wavenumber of the cosine", data, "Start");
+    options.add("mode", "K", "1", "K of the cosine A cos(K x)", data, "Start");
     options.add("mean", "C", "0", "Mean of the initial state; A:B from the first member to the last", data, "Start");
     options.add_flag("exact-mean", "Take the noise's own mean away from each member", data, "Start");
     options.add("seed", "N", "1", "Of the noise: member k of seed N is the same run everywhere", data, "Start");
@@ -53,7 +53,8 @@ bandmill::InitialState read_initial(const Options& options, std::int64_t members
                                   static_cast<std::uint64_t>(parse_size("--seed", options["seed"], 0))};
 }
 
-bandmill::SimulationSpec read_spec(const Options& options) {
+// What was left to us is settled: the options that a file keeps are all there.
+bandmill::SimulationSpec read_spec(Options& options) {
     const std::int64_t members = parse_size("--members", options["members"]);
     const bandmill::Ends ends = parse_word("--ends", options["ends"], end_words);
     const double end_value = options.given("end-value") ? parse_real("--end-value", options["end-value"]) : 0;
@@ -62,13 +63,15 @@ bandmill::SimulationSpec read_spec(const Options& options) {
     bandmill::SimulationSpec spec{.ensemble = {.equation = read_equation(options), .grid = grid, .members = members},
                                   .initial = read_initial(options, members)};
     if (options.given("dt")) spec.ensemble.time_step = parse_positive("--dt", options["dt"]);
+    options.set("dt", fmt::format("{}", spec.step_length()));
     spec.ensemble.parameters = read_member_parameters(options, members);
     spec.until = parse_number("--until", options["until"], 0);
     spec.save_every = parse_number("--save-every", options["save-every"], 0);
     return spec;
 }
 
-template <class T> bandmill::DataLayout layout_of(const bandmill::Simulation<T>& study, std::int64_t points) {
+template <class T>
+bandmill::DataLayout layout_of(const bandmill::Simulation<T>& study, std::int64_t points, bool forced) {
     using enum bandmill::NumberType;
     const auto described = [](const char* meaning) {
         return std::vector<bandmill::Attribute>{{"long_name", meaning}, {"units", "1"}};
@@ -78,12 +81,16 @@ template <class T> bandmill::DataLayout layout_of(const bandmill::Simulation<T>&
     layout.variables = {{"time", f64, {"time"}, described("time of the record, in units of the equation")},
                         {"member", i64, {"member"}, described("number of the run")},
                         {"x", f64, {"x"}, described("position")},
+                        {"initial_mean", f64, {"member"}, described("mean that the initial state was given")},
                         {"C", sizeof(T) == 8 ? f64 : f32, {"time", "member", "x"}, described("concentration")}};
+    if (forced) layout.variables.push_back({"forcing", f64, {"member"}, described("amplitude of the forcing")});
     return layout;
 }
 
 template <class T>
-void write_coordinates(bandmill::DataFile& file, const bandmill::Simulation<T>& study, const bandmill::Grid& grid) {
+void write_coordinates(bandmill::DataFile& file, const bandmill::Simulation<T>& study,
+                       const bandmill::SimulationSpec& spec, std::vector<double> mean) {
+    const bandmill::Grid& grid = spec.ensemble.grid;
     std::vector<std::int64_t> members(static_cast<std::size_t>(study.members()));
     for (std::size_t k = 0; k < members.size(); ++k) members[k] = static_cast<std::int64_t>(k);
     std::vector<double> positions;
@@ -91,6 +98,13 @@ void write_coordinates(bandmill::DataFile& file, const bandmill::Simulation<T>& 
     file.write("time", 0, std::span<const double>(study.times()));
     file.write("member", 0, std::span<const std::int64_t>(members));
     file.write("x", 0, std::span<const double>(positions));
+    const auto for_all = [&](std::vector<double> values) {
+        if (values.size() == 1) values.resize(members.size(), values[0]);
+        return values;
+    };
+    file.write("initial_mean", 0, std::span<const double>(for_all(std::move(mean))));
+    for (const std::vector<double>& forcing : spec.ensemble.parameters)
+        file.write("forcing", 0, std::span<const double>(for_all(forcing)));
 }
 
 template <class T> int simulate(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
@@ -99,18 +113,22 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
     bandmill::Simulation<T> study(spec);
     StudyRun<T> run{.name = "simulate",
                     .study = study,
-                    .layout = layout_of(study, spec.ensemble.grid.points()),
+                    .layout = layout_of(study, spec.ensemble.grid.points(), !spec.ensemble.parameters.empty()),
                     .records = true,
                     .finish = {}};
     run.layout.attributes = provenance("Fields of one-dimensional runs over time", options, machine, ranks);
     run.layout.attributes.push_back({"lost_members", std::int64_t{0}});
+    run.layout.attributes.push_back({"equation", options["equation"]});
+    run.layout.attributes.push_back({"length", spec.ensemble.grid.length()});
+    run.layout.attributes.push_back({"time_step", spec.step_length()});
     if (options.flag("dry-run")) {
-        print_estimate(study, run.layout, false, machine, ranks);
+        print_estimate(study, run.layout, false, options, machine, ranks);
         return 0;
     }
     run.begin = [&](bandmill::DataFile& file) {
         study.file = &file;
-        if (ranks.is_root()) write_coordinates(file, study, spec.ensemble.grid);
+        if (ranks.is_root())
+            write_coordinates(file, study, spec, read_spread("--mean", options["mean"], spec.ensemble.members));
     };
     run.finish = [&](bandmill::DataFile& file) {
         file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
@@ -151,12 +169,14 @@ int run(Options& options, bandmill::Communicator& ranks, const Resumed* resumed)
 
 const StudyCommand simulate_command{
     "simulate", "Run an equation and save its fields over time",
-    "Lengths and times: 6.28 or 2pi. Sizes: 65536 or 2^16.\n"
+    "cahn-hilliard: C_t = (C^3 - C - gamma C_xx)_xx;  forced-cahn-hilliard: + v C_x + f0 k cos(k x);\n"
+    "diffusion: C_t = D C_xx;  hyperdiffusion: C_t = -D C_xxxx. The cosine of the start is A cos(K x).\n"
+    "Lengths and times: 6.28 or 2pi. Sizes: 65536, 2^16 or 1e6.\n"
     "The file has C(time, member, x); while it grows it is FILE.partial, and what is not reached yet is NaN.\n"
-    "Ctrl-C, SIGTERM and SIGUSR1 write a checkpoint and stop; bandmill resume goes on.\n"
+    "Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 write a checkpoint and stop; bandmill resume goes on.\n"
     "Examples:\n"
     "  bandmill simulate --members 8 --until 1000 --save-every 1 --out run.nc\n"
-    "  bandmill simulate --equation forced-cahn-hilliard --members 64 --forcing 0:2 --until 50\n"
+    "  bandmill simulate --equation forced-cahn-hilliard --members 64 --forcing 0:2 --dt 0.001 --until 50\n"
     "  bandmill simulate --equation diffusion --initial cosine --amplitude 1 --ends neumann --until 1 --save-every 0.1",
     add_options, run};
 

@@ -4,6 +4,7 @@
 #include "output_file.hpp"
 #include "study_files.hpp"
 
+#include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -48,6 +49,9 @@ const StudyCommand& find(std::span<const StudyCommand* const> studies, const std
 int resume(const ResumeOptions& given, std::span<const StudyCommand* const> studies, bandmill::Communicator& ranks) {
     // Rank 0 verifies the file; the others are told what is in it.
     Resumed resumed;
+    if (!std::filesystem::exists(given.path) && !given.path.ends_with(".checkpoint") &&
+        std::filesystem::exists(given.path + ".checkpoint"))
+        throw UsageError(fmt::format("'{0}' is not there, but '{0}.checkpoint' is: give that", given.path));
     resumed.checkpoint = given.path;
     if (resumed.checkpoint.ends_with(".previous")) resumed.checkpoint.resize(resumed.checkpoint.size() - 9);
     std::string failure;

@@ -68,6 +68,11 @@ bandmill::DataFile StudyFiles::open(const bandmill::DataLayout& layout, Start st
     std::optional<bandmill::DataFile> file;
     std::string failure; // its kind, and its text
     if (ranks.is_root()) try {
+            if (start == Start::resume_records && !is_there(partial_))
+                throw bandmill::FileError(
+                    fmt::format("'{}', which holds the records so far, is not there: put it beside "
+                                "the checkpoint, under this name",
+                                partial_));
             if (start == Start::resume_records || (start == Start::resume && is_there(partial_))) {
                 file.emplace(bandmill::DataFile::open(partial_, layout));
             } else {
@@ -96,13 +101,14 @@ void StudyFiles::publish(bool overwrite) const {
         fmt::format("cannot give the finished file '{}' the name '{}': {}", partial_, out_, std::strerror(errno)));
 }
 
-void StudyFiles::leave(bool quiet) const {
-    if (is_there(checkpoint_) || is_there(checkpoint_ + ".previous")) {
-        if (!quiet)
-            fmt::print(stderr, "bandmill: go on from the last checkpoint with: bandmill resume {}\n", checkpoint_);
-    } else {
+void StudyFiles::leave(bool records) const {
+    if (is_there(checkpoint_) || is_there(checkpoint_ + ".previous"))
+        fmt::print(stderr, "bandmill: an error follows; go on from the last checkpoint with: bandmill resume {}\n",
+                   checkpoint_);
+    else if (records)
+        fmt::print(stderr, "bandmill: an error follows; what was reached before it is in {}\n", partial_);
+    else
         unlink(partial_.c_str());
-    }
 }
 
 } // namespace app

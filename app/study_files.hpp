@@ -31,7 +31,7 @@ class StudyFiles {
     // Gives the finished file its name. Throws FileError.
     void publish(bool overwrite) const;
     // After an error: what can be resumed stays, and is pointed out; the rest goes.
-    void leave(bool quiet) const;
+    void leave(bool records) const;
 
     // Throws UsageError unless a file can be made there; takes away what is left of an earlier run.
     void make_room(bool overwrite) const;

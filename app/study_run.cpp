@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 namespace app {
-void add_common_options(Options& options, const char* default_out) {
+void add_common_options(Options& options, const char* default_out, bool checkpoints) {
     using enum Decides;
     options.add("backend", "NAME", "auto", "auto, cpu or cuda; auto takes the GPU if there is one", data, "Machine");
     options.add("gpu", "N", "", "Which GPU (default: the first, under MPI that of the local rank)", manner, "Machine");
@@ -27,10 +27,11 @@ void add_common_options(Options& options, const char* default_out) {
     options.add("out", "FILE", default_out, "The file of results (HDF5, netCDF-4)", data, "Files");
     options.add("json", "FILE", "", "Also write a summary as JSON; - prints it", manner, "Files");
     options.add_flag("force-overwrite", "Replace FILE and what is left of an earlier run", data, "Files");
-    options.add("checkpoint-every", "TIME", "60s",
-                "How often to write FILE.checkpoint, from 2 minutes on (0: only when stopped)", manner, "Files");
-    options.add_flag("quiet", "Print nothing but errors", manner, "Manner");
-    options.add_flag("dry-run", "Only tell memory, time and file size", manner, "Manner");
+    if (checkpoints)
+        options.add("checkpoint-every", "TIME", "60s",
+                    "How often to write FILE.checkpoint (90s, 5m, 2h; 0: only when stopped)", manner, "Files");
+    options.add_flag("quiet", "Print nothing but errors", manner, "Running");
+    options.add_flag("dry-run", "Only tell memory, time and file size", manner, "Running");
 }
 
 Machine choose_machine(Options& options, const bandmill::Communicator& ranks) {
@@ -64,7 +65,7 @@ std::vector<bandmill::Attribute> provenance(const char* title, const Options& op
                                             const bandmill::Communicator& ranks) {
     const std::string started = utc_now();
     return {{"title", title},
-            {"Conventions", "CF-1.8"},
+            {"Conventions", "CF-1.10"},
             {"source", fmt::format("bandmill {}", bandmill::version())},
             {"version", bandmill::version()},
             {"commit", commit()},
@@ -78,6 +79,13 @@ std::vector<bandmill::Attribute> provenance(const char* title, const Options& op
             {"seconds", std::numeric_limits<double>::quiet_NaN()}};
 }
 
+// The library names its own parameters.
+static std::string in_our_words(std::string text) {
+    const std::string_view theirs = "time_step", ours = "--dt";
+    for (std::size_t at; (at = text.find(theirs)) != std::string::npos;) text.replace(at, theirs.size(), ours);
+    return text;
+}
+
 void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body) {
     auto ranks = bandmill::connect();
     const bool root = ranks->is_root();
@@ -88,10 +96,10 @@ void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body) {
     } catch (const UsageError& error) {
         wrong = error.what();
     } catch (const bandmill::InvalidArgument& error) { // the library checks what its options mean
-        wrong = error.what();
+        wrong = in_our_words(error.what());
     } catch (const std::exception& error) {
-        if (ranks->size() == 1) throw;
-        fmt::print(stderr, "bandmill: rank {}: {}\n", ranks->rank(), error.what());
+        if (ranks->size() == 1) throw std::runtime_error(in_our_words(error.what()));
+        fmt::print(stderr, "bandmill: rank {}: {}\n", ranks->rank(), in_our_words(error.what()));
         ranks->abort(1);
     }
     ranks.reset(); // they part in peace; an exception that leaves this function would not let them
@@ -106,7 +114,7 @@ std::function<void(const std::string&)> make_warner(bool quiet) {
     const auto told = std::make_shared<std::set<std::string>>();
     return [told](const std::string& warning) {
         if (!told->insert(warning.substr(0, warning.find_first_of("0123456789"))).second) return;
-        fmt::print(stderr, "bandmill: warning: {}\n", warning);
+        fmt::print(stderr, "bandmill: warning: {}\n", in_our_words(warning));
     };
 }
 
@@ -166,7 +174,7 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
         }
     } catch (...) {
         bar.clear();
-        if (ranks.size() == 1) files.leave(quiet);
+        if (ranks.size() == 1) files.leave(run.records);
         throw;
     }
     std::string failure;

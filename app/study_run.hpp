@@ -29,7 +29,7 @@ struct Machine {
 };
 
 // backend, gpu, threads, precision, out, checkpoint-every, json, force-overwrite, quiet, dry-run
-void add_common_options(Options& options, const char* default_out);
+void add_common_options(Options& options, const char* default_out, bool checkpoints = true);
 // Settles --backend auto, so that a checkpoint resumes on the same kind of machine.
 Machine choose_machine(Options& options, const bandmill::Communicator& ranks);
 // Points that a rank steps together at most.
@@ -78,7 +78,7 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
 // --dry-run: what it would take.
 template <class T>
 void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
-                    const Machine& machine, const bandmill::Communicator& ranks);
+                    const Options& options, const Machine& machine, const bandmill::Communicator& ranks);
 
 // Once for every type of number: body.template operator()<double>().
 template <class Body> int with_precision(const Options& options, const Body& body) {

@@ -18,6 +18,15 @@ bool read_whole(std::string_view text, std::int64_t& value) {
 
 bool read_size(std::string_view text, std::int64_t& value) {
     const auto caret = text.find('^');
+    if (text.find('e') != std::string_view::npos) { // 1e6
+        double number = 0;
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, number);
+        if (error != std::errc() || stop != end || !(number >= 0 && number <= 0x1p53) || number != std::floor(number))
+            return false;
+        value = static_cast<std::int64_t>(number);
+        return true;
+    }
     if (caret == std::string_view::npos) return read_whole(text, value);
     std::int64_t base = 0, exponent = 0;
     if (!read_whole(text.substr(0, caret), base) || !read_whole(text.substr(caret + 1), exponent)) return false;
@@ -33,7 +42,8 @@ bool read_size(std::string_view text, std::int64_t& value) {
 std::int64_t parse_size(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
     std::int64_t value = 0;
     if (!read_size(text, value))
-        throw UsageError(fmt::format("{} '{}' is not a size: write 65536 or 2^16 (below 2^63)", option, text));
+        throw UsageError(
+            fmt::format("{} '{}' is not a whole number: write 65536, 2^16 or 1e6 (below 2^63)", option, text));
     if (value < least || value > most)
         throw UsageError(most == INT64_MAX
                              ? fmt::format("{} {} is too small: it must be at least {}", option, text, least)
@@ -127,7 +137,7 @@ void refuse_word(std::string_view option, std::string_view text, const std::vect
 }
 
 std::string readable_duration(double seconds) {
-    if (!(seconds < 1e10)) return "a very long time";
+    if (!(seconds < 1e10)) return "more than 300 years";
     if (seconds < 10) return fmt::format("{:.1f} s", seconds);
     const auto whole = static_cast<std::int64_t>(std::lround(seconds));
     if (whole < 60) return fmt::format("{} s", whole);

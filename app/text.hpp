@@ -16,7 +16,7 @@ class UsageError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// "65536" or "2^16"; `option` names the culprit in the error.
+// "65536", "2^16" or "1e6"; `option` names the culprit in the error.
 std::int64_t parse_size(std::string_view option, std::string_view text, std::int64_t least = 1,
                         std::int64_t most = INT64_MAX);
 double parse_number(std::string_view option, std::string_view text, double least);

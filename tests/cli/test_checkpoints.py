@@ -70,6 +70,17 @@ def test_a_partial_file_can_be_read(tmp_path):
     assert data.C[0, 0].notnull().all() and data.C[-1, -1].isnull().all()
 
 
+def test_records_belong_to_their_checkpoint(tmp_path):
+    with start(tmp_path, *RUNS["simulate"], "--out", "x.nc") as process:
+        wait_for(tmp_path / "x.nc.partial", process)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    (tmp_path / "x.nc.partial").rename(tmp_path / "elsewhere")
+    done = run(tmp_path, "resume", "x.nc.checkpoint")
+    assert done.returncode == 1 and "x.nc.partial" in done.stderr and "beside the checkpoint" in done.stderr
+
+
 @pytest.mark.parametrize("study", RUNS)
 @pytest.mark.parametrize("moment", range(10 if LONG else 2))
 def test_killed_at_any_moment(tmp_path, references, study, moment):
@@ -140,6 +151,8 @@ def test_foreign_files_are_refused(tmp_path):
         done = run(tmp_path, "resume", name)
         assert done.returncode == 1 and "not a bandmill checkpoint" in done.stderr
     assert "No such file" in run(tmp_path, "resume", "missing.checkpoint").stderr
+    stopped(tmp_path)
+    assert_refused(run(tmp_path, "resume", "x.nc"), "x.nc.checkpoint")
 
 
 def test_a_damaged_checkpoint_gives_way_to_the_previous_one(tmp_path, references):

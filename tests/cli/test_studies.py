@@ -80,7 +80,8 @@ def test_statistics_are_those_of_the_fields(tmp_path):
 def test_fit_is_least_squares_with_errors_from_groups(tmp_path):
     succeed(tmp_path, *SMALL, "--fit", "0.5:3", "--samples", "log:60")
     data = read(tmp_path / "coarsen.nc")
-    inside = data.where((data.time >= 0.5) & (data.time <= 3.001), drop=True)
+    inside = data.where((data.time >= 0.5) & (data.time <= data.attrs["fit_to"] + 1e-9), drop=True)
+    assert float(inside.time[-1]) == float(data.time[-1])  # the last step, which may lie a little after the end
     slope, intercept = np.polyfit(np.log(inside.time), inside.domain_size_mean, 1)
     assert data.attrs["fit_slope"] == pytest.approx(slope, rel=1e-9)
     assert data.attrs["fit_intercept"] == pytest.approx(intercept, rel=1e-9)
@@ -95,6 +96,9 @@ def test_provenance(tmp_path):
     for name in "version commit backend device started finished options".split():
         assert attributes[name].strip()
     assert attributes["threads"] == 1 and attributes["ranks"] == 1
+    assert attributes["seed"] == 5 and attributes["points"] == 64 and attributes["gamma"] == 0.01
+    assert attributes["time_step"] == 0.1 * (2 * np.pi / 64)
+    assert re.search(r"^dt = 0\.0098", attributes["options"], re.MULTILINE)  # what was left to the program, too
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", attributes["finished"])
     assert attributes["started"] <= attributes["finished"]
     # The options that are stored give the same data again.
@@ -127,11 +131,17 @@ def test_quiet_is_silent(tmp_path):
     assert done.stdout == "" and done.stderr == ""
 
 
+def test_sizes_may_be_written_in_three_ways(tmp_path):
+    for text in "100", "1e2", "10^2":
+        succeed(tmp_path, *SMALL[:1], "--members", text, *SMALL[3:], "--out", f"{text}.nc")
+        assert (read(tmp_path / f"{text}.nc").member_count == 100).all()
+
+
 def test_without_histograms_and_with_few_members(tmp_path):
     succeed(tmp_path, "coarsen", "--members", "1", "--points", "32", "--until", "1", "--histogram-times", "none", "--quiet")
     data = read(tmp_path / "coarsen.nc")
     assert "interfaces" not in data.dims
-    assert np.isnan(data.domain_size_stderr).all() and np.isnan(data.attrs["fit_slope_error95"])
+    assert np.isnan(data.domain_size_stderr).all() and data.attrs["fit_groups"] == 1 and np.isnan(data.attrs["fit_slope_error95"])
 
 
 def test_a_step_that_is_too_long_is_warned_of_and_ends_in_an_error(tmp_path):
@@ -180,6 +190,8 @@ def test_simulate_spreads_parameters(tmp_path):
     data = read(tmp_path / "simulate.nc")
     assert data.C.dtype == np.float32
     np.testing.assert_allclose(data.C[0].mean("x"), [-0.5, -0.25, 0, 0.25, 0.5], atol=1e-6)
+    np.testing.assert_allclose(data.initial_mean, [-0.5, -0.25, 0, 0.25, 0.5])
+    np.testing.assert_allclose(data.forcing, [0, 0.25, 0.5, 0.75, 1])
     succeed(tmp_path, "simulate", "--equation", "forced-cahn-hilliard", "--forcing", "1", "--mean", "0.5", "--seed", "1",
             "--members", "5", "--points", "32", "--until", "0.1", "--save-every", "0.1", "--exact-mean", "--quiet",
             "--precision", "f32", "--out", "one.nc")  # fmt: skip
@@ -199,10 +211,25 @@ def test_converge_gives_the_papers_table(tmp_path):
 
 
 @pytest.mark.parametrize("equation", ["diffusion", "hyperdiffusion"])
-def test_converge_is_second_order(tmp_path, equation):
-    done = succeed(tmp_path, "converge", "--equation", equation, "--amplitude", "1", "--mode", "1", "--until", "1",
-                   "--points", "32:256", "--json", "-")  # fmt: skip
-    assert json.loads(done.stdout)["rows"][-1]["order"] == pytest.approx(2, abs=0.05)
+@pytest.mark.parametrize("until", ["1", "1.005", "3"])
+def test_converge_is_second_order_at_any_time(tmp_path, equation, until):
+    done = succeed(tmp_path, "converge", "--equation", equation, "--points", "32:256", "--until", until, "--json", "-")
+    rows = json.loads(done.stdout)["rows"]
+    assert len({row["steps"] / row["points"] for row in rows}) == 1  # the same final time
+    for row in rows[1:]:
+        assert row["order"] == pytest.approx(2, abs=0.05)
+
+
+@pytest.mark.parametrize("equation", ["forced-cahn-hilliard", "diffusion", "hyperdiffusion"])
+def test_converge_has_defaults_that_make_sense(tmp_path, equation):
+    done = succeed(tmp_path, "converge", "--equation", equation, "--json", "-")
+    assert json.loads(done.stdout)["rows"][-1]["order"] == pytest.approx(2, abs=0.1)
+
+
+def test_converge_names_the_grid_that_failed(tmp_path):
+    done = run(tmp_path, "converge", "--equation", "forced-cahn-hilliard", "--points", "128:256", "--out", "x.nc")
+    assert done.returncode == 1 and "the grid of 64 points" in done.stderr and "--dt-over-dx" in done.stderr
+    assert os.listdir(tmp_path) == []
 
 
 # --- options
@@ -243,7 +270,10 @@ BAD = [
     (["coarsen", "--members", "0"], ["--members"]),
     (["coarsen", "--members", "2^70"], ["--members", "2^70"]),
     (["coarsen", "--members"], ["--members", "missing"]),
-    (["coarsen", "--member", "3"], ["--member"]),
+    (["coarsen", "--member", "3"], ["'--member'", "did you mean --members?"]),
+    (["coarsen", "--members", "1.5e0"], ["--members"]),
+    (["coarsen", "--dt", "1e-9"], ["steps"]),
+    (["coarsen", "--dt", "200"], ["--dt", "--until"]),
     (["coarsen", "--points", "4"], ["--points", "5"]),
     (["coarsen", "--length", "2pie"], ["--length", "2pie"]),
     (["coarsen", "--length", "-pi"], ["--length"]),
@@ -279,7 +309,11 @@ BAD = [
     (["simulate", "--end-value", "1"], ["dirichlet", "irichlet"][1:]),
     (["simulate", "--initial", "cosine", "--mean", "0:1"], ["--mean"]),
     (["simulate", "--save-every", "-1"], ["--save-every"]),
-    (["simulate", "--mean", "0:1:2"], ["--mean"]),
+    (["simulate", "--mean", "0:1:2", "--members", "2"], ["--mean"]),
+    (["simulate", "--mean", "0:1"], ["--mean", "one run"]),
+    (["simulate", "--save-every", "1e-12"], ["records"]),
+    (["converge", "--equation", "forced-cahn-hilliard", "--forcing", "0:2"], ["--forcing", "one run"]),
+    (["converge", "--points", "128:2^62"], ["points"]),
     (["converge", "--points", "128"], ["--points"]),
     (["converge", "--points", "8:64"], ["10"]),
     (["converge", "--points", "512:128"], ["512"]),
@@ -312,6 +346,8 @@ def test_dry_run(tmp_path):
     for word in ["1024 of 256 points", "time", "memory", "file", "checkpoint"]:
         assert word in done.stdout
     assert os.listdir(tmp_path) == []
+    estimate = json.loads(succeed(tmp_path, "coarsen", "--dry-run", "--json", "-").stdout)
+    assert estimate["seconds"] > 0 and estimate["file_bytes"] > 1e6
     succeed(tmp_path, "simulate", "--dry-run")
     succeed(tmp_path, "converge", "--dry-run")
     assert os.listdir(tmp_path) == []
@@ -328,7 +364,7 @@ def test_progress_in_a_log(tmp_path):
 
 def test_progress_on_a_terminal(tmp_path):
     ours, theirs = pty.openpty()
-    with studies.start(tmp_path, "coarsen", "--members", "256", "--until", "20", "--threads", "1", stderr=theirs) as process:
+    with studies.start(tmp_path, "coarsen", "--members", "512", "--until", "40", "--threads", "1", stderr=theirs) as process:
         os.close(theirs)
         shown = b""
         while True:

@@ -12,7 +12,9 @@ namespace {
 
 // Enough for a confidence interval, few enough that the pieces of a group still fill a machine. Small ensembles have
 // fewer: a CPU steps 64 members almost as fast as one.
-constexpr std::int64_t most_groups = 16, fewest_groups = 4, members_worth_a_group = 64;
+constexpr std::int64_t most_groups = 16, fewest_groups = 8, members_worth_a_group = 64;
+// Their sums take 4 GiB, and as much in every checkpoint.
+constexpr std::int64_t most_samples = std::int64_t{1} << 22;
 
 std::vector<std::int64_t> steps_of(std::vector<double> times, double until, double time_step) {
     std::vector<std::int64_t> steps;
@@ -51,6 +53,9 @@ template <class T> Coarsening<T>::Coarsening(const CoarseningSpec& spec) : spec_
         throw InvalidArgument("a law in log t cannot be fitted from " + detail::text(spec.fit_from) + " to " +
                               detail::text(spec.fit_to) + ": give two times above 0, the earlier one first");
     steps_ = detail::steps_to_reach(spec.until, time_step);
+    if (spec.times.empty() && steps_ >= most_samples)
+        throw InvalidArgument(std::to_string(steps_) + " steps are too many to be sampled one by one (more than " +
+                              std::to_string(most_samples) + "): sample at some times only");
     if (spec.times.empty())
         for (std::int64_t step = 0; step <= steps_; ++step) sample_steps_.push_back(step);
     else
@@ -106,13 +111,15 @@ template <class T> std::int64_t Coarsening<T>::segment_end(std::int64_t step) co
     return next == histogram_steps_.end() ? steps_ : *next;
 }
 
-template <class T> void Coarsening<T>::add(const RunResult& result, std::int64_t group) {
+template <class T> void Coarsening<T>::add(const RunResult& result, const EnsembleSpec& piece) {
+    const std::int64_t group = piece.first_member / group_members();
     for (const Sample& sample : result.samples) {
         const auto at = std::lower_bound(sample_steps_.begin(), sample_steps_.end(), sample.step);
         tally().add(group, at - sample_steps_.begin(), sample.statistics[0]);
     }
     if (!result.samples.empty())
-        status_ = "t = " + rounded(result.samples.back().time) +
+        status_ = "runs " + std::to_string(piece.first_member + 1) + " to " +
+                  std::to_string(piece.first_member + piece.members) + ": t = " + rounded(result.samples.back().time) +
                   ", l = " + rounded(result.samples.back().statistics[0].mean());
     this->lost.insert(this->lost.end(), result.lost.begin(), result.lost.end());
 }
@@ -158,7 +165,7 @@ template <class T> bool Coarsening<T>::run(Ensemble<T>& piece, const typename St
             return wanted && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500);
         };
         const RunResult result = piece.run(plan);
-        add(result, group);
+        add(result, piece.spec());
         if (!result.interrupted) add_histograms(piece);
     }
     return piece.step() >= steps_;
@@ -185,8 +192,9 @@ template <class T> CoarseningResult Coarsening<T>::result() const {
         result.interface_counts.insert(result.interface_counts.end(), counts.begin(), counts.begin() + interfaces);
         result.size_counts.insert(result.size_counts.end(), counts.begin() + interfaces, counts.end());
     }
-    result.fit =
-        fit_log(times_, by_group, result.mean, spec_.fit_from, std::min(spec_.fit_to, spec_.until * (1 + 1e-9)));
+    // The last step may lie a little after the end that was asked for.
+    const double fit_to = spec_.fit_to < spec_.until ? spec_.fit_to : std::max(spec_.until, times_.back());
+    result.fit = fit_log(times_, by_group, result.mean, spec_.fit_from, fit_to);
     return result;
 }
 

@@ -58,7 +58,7 @@ template <class T> class Coarsening : public Study<T> {
   private:
     std::int64_t segment_end(std::int64_t step) const; // the next step at which a run must stop: histogram, or the end
     void add_histograms(Ensemble<T>& piece);
-    void add(const RunResult& result, std::int64_t group);
+    void add(const RunResult& result, const EnsembleSpec& piece);
     Tally tally() const;
     std::span<std::int64_t> histogram(std::size_t which) const; // interfaces and sizes at one time, one after the other
 

@@ -76,14 +76,17 @@ LogFit fit_log(std::span<const double> times, const std::vector<std::vector<doub
         slopes.push_back(one.slope);
         intercepts.push_back(one.intercept);
     }
-    return {from,
-            to,
-            static_cast<std::int64_t>(inside.size()),
-            line.intercept,
-            line.slope,
-            line.correlation,
-            half_interval(slopes),
-            half_interval(intercepts)};
+    LogFit fit{};
+    fit.from = from;
+    fit.to = to;
+    fit.samples = static_cast<std::int64_t>(inside.size());
+    fit.intercept = line.intercept;
+    fit.slope = line.slope;
+    fit.correlation = line.correlation;
+    fit.groups = static_cast<std::int64_t>(slopes.size());
+    fit.slope_error = half_interval(slopes);
+    fit.intercept_error = half_interval(intercepts);
+    return fit;
 }
 
 } // namespace bandmill

@@ -12,6 +12,7 @@ struct LogFit {
     std::int64_t samples = 0;
     double intercept, slope; // a, b: NaN below two samples
     double correlation;      // r between l and log t
+    std::int64_t groups = 0; // that the errors come from
     double slope_error;      // half of the 95 % confidence interval of b; NaN below two groups
     double intercept_error;  // the same of a
 };

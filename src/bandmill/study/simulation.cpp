@@ -22,6 +22,10 @@ template <class T> Simulation<T>::Simulation(const SimulationSpec& spec) : spec_
                               detail::text(spec.save_every) + ", makes no sense: give times of 0 or more");
     const double time_step = spec.step_length();
     steps_ = detail::steps_to_reach(spec.until, time_step);
+    constexpr double most_records = 1e8;
+    if (spec.save_every > 0 ? spec.until / spec.save_every > most_records : static_cast<double>(steps_) > most_records)
+        throw InvalidArgument("more than " + detail::text(most_records) +
+                              " records were asked for: save less often, or end earlier");
     // k * save_every is counted, not added up: round-off must not move a record.
     for (std::int64_t k = 0;; ++k) {
         const double time = static_cast<double>(k) * spec.save_every;
