@@ -14,7 +14,11 @@ namespace app {
 Backend choose_backend(const std::string& backend, const std::string& gpu, const std::string& threads) {
     const Backend wanted = parse_word("--backend", backend, backend_words);
     const auto gpus = bandmill::cuda_devices();
-    const Backend chosen = wanted != Backend::automatic ? wanted : gpus.empty() ? Backend::cpu : Backend::cuda;
+    if (!gpu.empty() && !threads.empty()) throw UsageError("--gpu and --threads make no sense together: choose one");
+    // Whoever counts threads means the CPU.
+    const Backend chosen = wanted != Backend::automatic       ? wanted
+                           : gpus.empty() || !threads.empty() ? Backend::cpu
+                                                              : Backend::cuda;
     if (chosen == Backend::cpu && !gpu.empty())
         throw UsageError(wanted == Backend::cpu ? "--gpu makes no sense with --backend cpu"
                                                 : "--gpu was given, but no usable GPU was found (see bandmill info)");

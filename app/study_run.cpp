@@ -20,7 +20,7 @@
 namespace app {
 void add_common_options(Options& options, const char* default_out, bool checkpoints) {
     using enum Decides;
-    options.add("backend", "NAME", "auto", "auto, cpu or cuda; auto takes the GPU if there is one", data, "Machine");
+    options.add("backend", "NAME", "auto", "auto, cpu or cuda; auto takes the GPU if there is one and no --threads", data, "Machine");
     options.add("gpu", "N", "", "Which GPU (default: the first, under MPI that of the local rank)", manner, "Machine");
     options.add("threads", "N", "", "CPU threads (default: all)", manner, "Machine");
     options.add("precision", "NAME", "f64", "f64 or f32", data, "Machine");
