@@ -101,7 +101,8 @@ void add_command(CLI::App& bench, EquationKind equation) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME", "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
+    text("--backend", options->backend, "NAME",
+         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
     text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
     text("--threads", options->threads, "N", "CPU threads (default all)");
     text("--n", options->n, "LIST", "Points of a member, 5 or more [64,256,1024]")->group("Cases");

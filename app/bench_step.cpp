@@ -95,7 +95,8 @@ void add_bench_step(CLI::App& bench) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME", "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
+    text("--backend", options->backend, "NAME",
+         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
     text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
     text("--equation", options->equation, "LIST",
          "diffusion, hyperdiffusion, cahn-hilliard, forced-cahn-hilliard [cahn-hilliard]")

@@ -59,7 +59,7 @@ CoarseningSpec read_spec(Options& options) {
             ? parse_size("--points", options["points"], bandmill::Grid::fewest_points)
             : std::max<std::int64_t>(bandmill::Grid::fewest_points, static_cast<std::int64_t>(usual));
     spec.grid = bandmill::Grid(points, length);
-    spec.members = parse_size("--members", options["members"]);
+    spec.members = parse_size("--members", options["members"], 1, most_elements / points);
     spec.equation.gamma = parse_positive("--gamma", options["gamma"]);
     spec.noise.amplitude = parse_number("--noise", options["noise"], 0);
     spec.noise.mean = {parse_real("--mean", options["mean"])};
@@ -75,7 +75,7 @@ CoarseningSpec read_spec(Options& options) {
     spec.histogram_times.clear();
     if (options["histogram-times"] != "none")
         for (const std::string& time : split_list("--histogram-times", options["histogram-times"]))
-            spec.histogram_times.push_back(parse_number("--histogram-times", time, 0));
+            spec.histogram_times.push_back(parse_time("--histogram-times", time));
     const auto [from, to] = split_range("--fit", options["fit"]);
     spec.fit_from = parse_positive("--fit", from);
     spec.fit_to = parse_positive("--fit", to);
@@ -211,7 +211,8 @@ std::string report(const CoarseningSpec& spec, const CoarseningResult& result,
 }
 
 std::string summary_json(const Machine& machine, const CoarseningSpec& spec, const CoarseningResult& result,
-                         std::size_t lost, const std::string& out, double seconds, double work) {
+                         std::size_t lost, const std::string& out, double seconds, double work,
+                         double stepping_seconds) {
     JsonWriter json;
     json.begin_object()
         .value("study", "coarsen")
@@ -227,6 +228,7 @@ std::string summary_json(const Machine& machine, const CoarseningSpec& spec, con
         .value("gamma", spec.equation.gamma)
         .value("lost_members", lost)
         .value("seconds", seconds)
+        .value("stepping_seconds", stepping_seconds)
         .value("point_steps_per_second", work / seconds);
     json.begin_object("fit")
         .value("from", result.fit.from)
@@ -269,15 +271,18 @@ template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, 
         result = study.result();
         write(file, study, result);
     };
-    const SummaryFile summary(options);
+    const SummaryFile summary(options, ranks.is_root());
     run.heading = fmt::format("{} runs of {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
                               spec.grid.points(), machine.device, spec.until, study.steps());
     const int code = carry_out(run, options, machine, ranks, resumed);
     if (code != 0 || !ranks.is_root()) return code;
     const std::string out = results_name(options, resumed);
     if (!summary.to_stdout())
-        print_now(report(spec, result, study.lost, out) + speed_text(study, run.seconds) + "\n", options.flag("quiet"));
-    summary.write(summary_json(machine, spec, result, study.lost.size(), out, run.seconds, point_steps(study)));
+        print_now(report(spec, result, study.lost, out) + speed_text(study, run.seconds, resumed) + "\n",
+                  options.flag("quiet"));
+    summary.write(summary_json(machine, spec, result, study.lost.size(), out, run.seconds,
+                               resumed ? std::numeric_limits<double>::quiet_NaN() : point_steps(study),
+                               study.stepping_seconds));
     return 0;
 }
 

@@ -132,9 +132,9 @@ template <class T> int converge(Options& options, bandmill::Communicator& ranks)
     const ConvergenceSpec spec = read_spec(options);
     const Machine machine = choose_machine(options, ranks);
     if (ranks.size() > 1) throw UsageError("converge is one run after the other: start it without mpirun");
-    const SummaryFile summary(options);
+    const SummaryFile summary(options, ranks.is_root());
     const bool quiet = options.flag("quiet") || summary.to_stdout(), to_file = options.given("out");
-    const StudyFiles files(to_file ? options["out"] : "none", "");
+    StudyFiles files(to_file ? options["out"] : "none", "");
     if (options.flag("dry-run")) {
         double work = 0;
         for (std::int64_t points = spec.fewest_points / 2; points <= spec.most_points; points *= 2)

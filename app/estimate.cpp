@@ -41,6 +41,7 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
         return seconds < 0.5;
     };
     trial.run(plan);
+    if (steps == 0) return 1e9; // there is nothing to step
     return static_cast<double>(steps) * static_cast<double>(members * points) / std::max(seconds, 1e-9);
 }
 
@@ -50,6 +51,7 @@ template <class T>
 void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
                     const Options& options, const Machine& machine, const bandmill::Communicator& ranks) {
     if (!ranks.is_root()) return;
+    check(study);
     const std::int64_t points = study.spec(0, 1).grid.points();
     const double work = static_cast<double>(study.members()) * static_cast<double>(points) *
                         static_cast<double>(study.steps()) / ranks.size();

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -58,14 +58,13 @@ void Options::set(std::string_view name, const std::string& value) {
 
 void Options::read_config_file() {
     for (One& one : all_)
-        if (one.is_flag && one.parser && one.parser->count() > 0) one.value = "true";
+        if (one.is_flag && one.parser && one.parser->count() > 0) one.value = one.typed_flag ? "true" : "false";
     if (config_file_.empty()) return;
     std::ifstream file(config_file_, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
-        throw UsageError(fmt::format("cannot read --config '{}': {}", config_file_,
-                                     errno ? std::strerror(errno) : "it is empty or not a file"));
-    read_config(text.str(), fmt::format("--config '{}'", config_file_));
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open() || file.bad())
+        throw UsageError(fmt::format("cannot read --config '{}': {}", config_file_, std::strerror(errno)));
+    read_config(text, fmt::format("--config '{}'", config_file_));
 }
 
 void Options::read_config(std::string_view text, std::string_view source) {

@@ -55,18 +55,18 @@ bandmill::InitialState read_initial(const Options& options, std::int64_t members
 
 // What was left to us is settled: the options that a file keeps are all there.
 bandmill::SimulationSpec read_spec(Options& options) {
-    const std::int64_t members = parse_size("--members", options["members"]);
+    const std::int64_t points = parse_size("--points", options["points"], bandmill::Grid::fewest_points, most_elements);
+    const std::int64_t members = parse_size("--members", options["members"], 1, most_elements / points);
     const bandmill::Ends ends = parse_word("--ends", options["ends"], end_words);
     const double end_value = options.given("end-value") ? parse_real("--end-value", options["end-value"]) : 0;
-    const bandmill::Grid grid(parse_size("--points", options["points"], bandmill::Grid::fewest_points),
-                              parse_positive("--length", options["length"]), ends, end_value);
+    const bandmill::Grid grid(points, parse_positive("--length", options["length"]), ends, end_value);
     bandmill::SimulationSpec spec{.ensemble = {.equation = read_equation(options), .grid = grid, .members = members},
                                   .initial = read_initial(options, members)};
     if (options.given("dt")) spec.ensemble.time_step = parse_positive("--dt", options["dt"]);
     options.set("dt", fmt::format("{}", spec.step_length()));
     spec.ensemble.parameters = read_member_parameters(options, members);
-    spec.until = parse_number("--until", options["until"], 0);
-    spec.save_every = parse_number("--save-every", options["save-every"], 0);
+    spec.until = parse_time("--until", options["until"]);
+    spec.save_every = parse_time("--save-every", options["save-every"]);
     return spec;
 }
 
@@ -133,7 +133,7 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
     run.finish = [&](bandmill::DataFile& file) {
         file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
     };
-    const SummaryFile summary(options);
+    const SummaryFile summary(options, ranks.is_root());
     const bool quiet = options.flag("quiet") || summary.to_stdout() || !ranks.is_root();
     run.heading =
         fmt::format("{} runs of {} points on {}, to t = {:.6g} in {} steps, {} records\n", spec.ensemble.members,
@@ -141,7 +141,8 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
     const int code = carry_out(run, options, machine, ranks, resumed);
     if (code != 0 || !ranks.is_root()) return code;
     const std::string out = results_name(options, resumed);
-    print_now(lost_text(study.lost) + fmt::format("written to {}\n{}\n", out, speed_text(study, run.seconds)), quiet);
+    print_now(lost_text(study.lost) + fmt::format("written to {}\n{}\n", out, speed_text(study, run.seconds, resumed)),
+              quiet);
     JsonWriter json;
     json.begin_object()
         .value("study", "simulate")
@@ -155,7 +156,8 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
         .value("records", study.records())
         .value("lost_members", study.lost.size())
         .value("seconds", run.seconds)
-        .value("point_steps_per_second", point_steps(study) / run.seconds)
+        .value("point_steps_per_second",
+               resumed ? std::numeric_limits<double>::quiet_NaN() : point_steps(study) / run.seconds)
         .end_object();
     summary.write(json.text());
     return 0;

@@ -4,6 +4,8 @@
 #include "output_file.hpp"
 #include "study_files.hpp"
 
+#include "bandmill/version.hpp"
+
 #include <filesystem>
 #include <memory>
 
@@ -56,6 +58,8 @@ int resume(const ResumeOptions& given, std::span<const StudyCommand* const> stud
     if (resumed.checkpoint.ends_with(".previous")) resumed.checkpoint.resize(resumed.checkpoint.size() - 9);
     std::string failure;
     if (ranks.is_root()) try {
+            const std::string partial = StudyFiles("results", resumed.checkpoint).partial();
+            if (std::filesystem::exists(partial)) resumed.lock = std::make_shared<FileLock>(partial);
             resumed.path = given.path;
             resumed.head = bandmill::load_checkpoint(resumed.path, make_warner(given.quiet));
         } catch (const bandmill::Error& error) {
@@ -72,6 +76,9 @@ int resume(const ResumeOptions& given, std::span<const StudyCommand* const> stud
     const std::string bytes = ranks.broadcast(bandmill::encode(told));
     if (!ranks.is_root()) resumed.head = bandmill::decode(std::as_bytes(std::span(bytes)), INT64_MAX);
 
+    if (resumed.head.version != bandmill::version() && ranks.is_root())
+        make_warner(given.quiet)(fmt::format("this checkpoint is of version {}; another version may round differently",
+                                             resumed.head.version));
     const StudyCommand& study = find(studies, resumed.head.study);
     Options options;
     study.add_options(options);
@@ -106,8 +113,9 @@ void add_resume(CLI::App& program, std::span<const StudyCommand* const> studies)
     });
 }
 
-SummaryFile::SummaryFile(const Options& options) : path_(options["json"]), overwrite_(options.flag("force-overwrite")) {
-    if (!path_.empty() && !to_stdout()) OutputFile(path_, overwrite_ ? Overwrite::yes : Overwrite::no);
+SummaryFile::SummaryFile(const Options& options, bool root)
+    : path_(options["json"]), overwrite_(options.flag("force-overwrite")) {
+    if (root && !path_.empty() && !to_stdout()) OutputFile(path_, overwrite_ ? Overwrite::yes : Overwrite::no);
 }
 
 void SummaryFile::write(const std::string& json) const {

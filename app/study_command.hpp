@@ -29,7 +29,7 @@ void add_resume(CLI::App& program, std::span<const StudyCommand* const> studies)
 // Where --json goes; refused before the run if it cannot be written.
 class SummaryFile {
   public:
-    explicit SummaryFile(const Options& options);
+    SummaryFile(const Options& options, bool root); // rank 0 writes it
     bool to_stdout() const { return path_ == "-"; }
     void write(const std::string& json) const;
 

@@ -34,13 +34,30 @@ std::string out_of(const std::string& checkpoint, const std::string& otherwise) 
 
 } // namespace
 
-StudyFiles::StudyFiles(const std::string& out, const std::string& checkpoint) : out_(out_of(checkpoint, out)) {
+StudyFiles::StudyFiles(const std::string& out, const std::string& checkpoint, std::shared_ptr<FileLock> lock)
+    : lock_(std::move(lock)), out_(out_of(checkpoint, out)) {
     if (!fs::path(out_).has_filename()) throw UsageError(fmt::format("--out '{}' is not a file name", out_));
+    std::error_code error;
+    if (fs::is_symlink(out_, error)) { // what it points to is what is meant
+        if (!fs::exists(out_, error))
+            throw UsageError(fmt::format("--out '{}' is a link to something that is not there", out_));
+        out_ = fs::canonical(out_).string();
+    }
     partial_ = out_ + ".partial";
     checkpoint_ = checkpoint.empty() ? out_ + ".checkpoint" : checkpoint;
 }
 
-void StudyFiles::make_room(bool overwrite) const {
+bool StudyFiles::concerns(const std::string& path) const {
+    const auto whole = [](const std::string& name) {
+        std::error_code error;
+        return fs::weakly_canonical(fs::absolute(name), error);
+    };
+    for (const std::string& own : {out_, partial_, checkpoint_, checkpoint_ + ".previous"})
+        if (whole(path) == whole(own)) return true;
+    return false;
+}
+
+void StudyFiles::refuse_existing(bool overwrite) const {
     std::error_code error;
     const auto status = fs::status(out_, error);
     if (fs::exists(status) && !fs::is_regular_file(status))
@@ -59,25 +76,43 @@ void StudyFiles::make_room(bool overwrite) const {
     if (file < 0) throw UsageError(fmt::format("cannot write '{}': {}", out_, std::strerror(errno)));
     close(file);
     unlink(trial.c_str());
-    bandmill::remove_checkpoint(checkpoint_);
-    unlink(partial_.c_str()); // without a checkpoint nobody can go on with it
 }
 
-bandmill::DataFile StudyFiles::open(const bandmill::DataLayout& layout, Start start,
-                                    bandmill::Communicator& ranks) const {
+// In the place of what an earlier run has left, which goes only when the new file is there.
+bandmill::DataFile StudyFiles::make(const bandmill::DataLayout& layout) {
+    const std::string old = partial_ + ".old";
+    std::shared_ptr<FileLock> old_lock = lock_;
+    if (is_there(partial_)) {
+        if (!old_lock) old_lock = std::make_shared<FileLock>(partial_);
+        rename(partial_.c_str(), old.c_str());
+    }
+    try {
+        bandmill::DataFile file = bandmill::DataFile::create(partial_, layout);
+        lock_ = std::make_shared<FileLock>(partial_);
+        unlink(old.c_str());
+        return file;
+    } catch (...) {
+        if (is_there(old)) rename(old.c_str(), partial_.c_str());
+        throw;
+    }
+}
+
+bandmill::DataFile StudyFiles::open(const bandmill::DataLayout& layout, Start start, bandmill::Communicator& ranks) {
     std::optional<bandmill::DataFile> file;
     std::string failure; // its kind, and its text
     if (ranks.is_root()) try {
-            if (start == Start::resume_records && !is_there(partial_))
-                throw bandmill::FileError(
-                    fmt::format("'{}', which holds the records so far, is not there: put it beside "
-                                "the checkpoint, under this name",
-                                partial_));
-            if (start == Start::resume_records || (start == Start::resume && is_there(partial_))) {
-                file.emplace(bandmill::DataFile::open(partial_, layout));
+            if (start == Start::fresh || start == Start::overwrite) {
+                refuse_existing(start == Start::overwrite);
+                file.emplace(make(layout));
+                bandmill::remove_checkpoint(checkpoint_);
+            } else if (start == Start::resume) {
+                file.emplace(make(layout));
             } else {
-                if (start != Start::resume) make_room(start == Start::overwrite);
-                file.emplace(bandmill::DataFile::create(partial_, layout));
+                if (!is_there(partial_))
+                    throw bandmill::FileError(fmt::format("'{}', which holds the records so far, is not there: put it "
+                                                          "beside the checkpoint, under this name",
+                                                          partial_));
+                file.emplace(bandmill::DataFile::open(partial_, layout));
             }
         } catch (const UsageError& error) {
             failure = fmt::format("U{}", error.what());

@@ -14,13 +14,15 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include <fmt/format.h>
 
 namespace app {
 void add_common_options(Options& options, const char* default_out, bool checkpoints) {
     using enum Decides;
-    options.add("backend", "NAME", "auto", "auto, cpu or cuda; auto takes the GPU if there is one and no --threads", data, "Machine");
+    options.add("backend", "NAME", "auto", "auto, cpu or cuda; auto takes the GPU if there is one and no --threads",
+                data, "Machine");
     options.add("gpu", "N", "", "Which GPU (default: the first, under MPI that of the local rank)", manner, "Machine");
     options.add("threads", "N", "", "CPU threads (default: all)", manner, "Machine");
     options.add("precision", "NAME", "f64", "f64 or f32", data, "Machine");
@@ -34,10 +36,12 @@ void add_common_options(Options& options, const char* default_out, bool checkpoi
     options.add_flag("dry-run", "Only tell memory, time and file size", manner, "Running");
 }
 
-Machine choose_machine(Options& options, const bandmill::Communicator& ranks) {
+Machine choose_machine(Options& options, bandmill::Communicator& ranks) {
     Machine machine{};
     machine.backend = choose_backend(options["backend"], options["gpu"], options["threads"]);
-    options.set("backend", word_of(machine.backend, backend_words));
+    // Rank 0 decides for all: a study must not mix what rounds differently.
+    options.set("backend", ranks.broadcast(word_of(machine.backend, backend_words)));
+    machine.backend = choose_backend(options["backend"], options["gpu"], options["threads"]);
     if (machine.backend == Backend::cpu) {
         const int threads =
             options.given("threads") ? static_cast<int>(parse_size("--threads", options["threads"], 1, 4096)) : 0;
@@ -89,22 +93,30 @@ static std::string in_our_words(std::string text) {
 void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body) {
     auto ranks = bandmill::connect();
     const bool root = ranks->is_root();
+    // Most errors are those of all ranks: rank 0 tells them and ends the others. One that only another rank has is told
+    // by that one, when rank 0 has had the time to end it.
+    const auto end = [&](const std::string& text, int exit_code) {
+        if (!root) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        fmt::print(stderr, "bandmill: {}{}\n", root ? "" : fmt::format("rank {}: ", ranks->rank()), text);
+        ranks->abort(exit_code);
+    };
     int code = 0;
-    std::string wrong; // with the command line, which all ranks have alike
     try {
         code = body(*ranks);
     } catch (const UsageError& error) {
-        wrong = error.what();
+        if (ranks->size() == 1) throw;
+        end(error.what(), 2);
     } catch (const bandmill::InvalidArgument& error) { // the library checks what its options mean
-        wrong = in_our_words(error.what());
-    } catch (const std::exception& error) {
+        if (ranks->size() == 1) throw UsageError(in_our_words(error.what()));
+        end(in_our_words(error.what()), 2);
+    } catch (const bandmill::Unstable& error) {
         if (ranks->size() == 1) throw std::runtime_error(in_our_words(error.what()));
-        fmt::print(stderr, "bandmill: rank {}: {}\n", ranks->rank(), in_our_words(error.what()));
-        ranks->abort(1);
+        end(in_our_words(error.what()), 1);
+    } catch (const std::exception& error) {
+        if (ranks->size() == 1) throw;
+        end(error.what(), 1);
     }
     ranks.reset(); // they part in peace; an exception that leaves this function would not let them
-    if (!wrong.empty() && root) throw UsageError(wrong);
-    if (!wrong.empty()) code = 2;
     if (code != 0) throw ExitCode{code};
 }
 
@@ -118,8 +130,7 @@ std::function<void(const std::string&)> make_warner(bool quiet) {
     };
 }
 
-// Whatever the library would refuse later, it refuses before a file is made.
-template <class T> static void check(const bandmill::Study<T>& study) {
+template <class T> void check(const bandmill::Study<T>& study) {
     const bandmill::EnsembleSpec spec = study.spec(0, study.members());
     bandmill::detail::checked_setup(spec);
     bandmill::detail::check_initial_state(study.initial(0, study.members()), spec.grid, spec.members);
@@ -131,7 +142,10 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
     const bool quiet = options.flag("quiet"), json_only = options["json"] == "-";
     check(run.study);
     const double every = parse_duration("--checkpoint-every", options["checkpoint-every"]);
-    const StudyFiles files(options["out"], resumed ? resumed->checkpoint : "");
+    StudyFiles files(options["out"], resumed ? resumed->checkpoint : "", resumed ? resumed->lock : nullptr);
+    if (!options["json"].empty() && files.concerns(options["json"]))
+        throw UsageError(
+            fmt::format("--json '{}' is a file of the results themselves: choose another", options["json"]));
     const bool overwrite = options.flag("force-overwrite");
     const Start start = resumed     ? run.records ? Start::resume_records : Start::resume
                         : overwrite ? Start::overwrite
@@ -174,7 +188,7 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
         }
     } catch (...) {
         bar.clear();
-        if (ranks.size() == 1) files.leave(run.records);
+        if (ranks.is_root()) files.leave(run.records);
         throw;
     }
     std::string failure;
@@ -194,11 +208,15 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
     }
     // Hours of work must not end with a full disk: everything is in the sums.
     plan.head.sums.assign(run.study.sums().begin(), run.study.sums().end());
+    plan.head.extra = bandmill::lines_of(run.study.lost);
     bandmill::save_checkpoint(plan.checkpoint, plan.head, {}, ranks);
-    throw bandmill::FileError(
-        fmt::format("{}; nothing is lost, write the results with: bandmill resume {}", failure, files.checkpoint()));
+    throw bandmill::FileError(fmt::format("{}; nothing is lost: when that is settled, write the results with: bandmill "
+                                          "resume {}",
+                                          failure, files.checkpoint()));
 }
 
+template void check(const bandmill::Study<double>&);
+template void check(const bandmill::Study<float>&);
 template int carry_out(StudyRun<double>&, const Options&, const Machine&, bandmill::Communicator&, const Resumed*);
 template int carry_out(StudyRun<float>&, const Options&, const Machine&, bandmill::Communicator&, const Resumed*);
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "choices.hpp"
+#include "file_lock.hpp"
 #include "options.hpp"
 
 #include "bandmill/io/data_file.hpp"
 #include "bandmill/study/campaign.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,8 +18,9 @@ namespace app {
 // A checkpoint that a command goes on from.
 struct Resumed {
     bandmill::CheckpointHead head;
-    std::string path;       // that it was read from
-    std::string checkpoint; // that it was asked for by: the same, or the one whose predecessor was read
+    std::string path;               // that it was read from
+    std::string checkpoint;         // that it was asked for by: the same, or the one whose predecessor was read
+    std::shared_ptr<FileLock> lock; // on rank 0: nobody else goes on with it
 };
 
 // Where a rank works.
@@ -31,7 +34,9 @@ struct Machine {
 // backend, gpu, threads, precision, out, checkpoint-every, json, force-overwrite, quiet, dry-run
 void add_common_options(Options& options, const char* default_out, bool checkpoints = true);
 // Settles --backend auto, so that a checkpoint resumes on the same kind of machine.
-Machine choose_machine(Options& options, const bandmill::Communicator& ranks);
+Machine choose_machine(Options& options, bandmill::Communicator& ranks);
+// Of all members together.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 59;
 // Points that a rank steps together at most.
 std::int64_t largest_piece(const Machine& machine);
 // Who made a file, of what, where and when; "finished" and "seconds" are filled in at the end.
@@ -51,7 +56,8 @@ template <class T> double point_steps(const bandmill::Study<T>& study) {
            static_cast<double>(study.steps());
 }
 // "47 s, 3.6 G point-steps per second"
-template <class T> std::string speed_text(const bandmill::Study<T>& study, double seconds) {
+template <class T> std::string speed_text(const bandmill::Study<T>& study, double seconds, const Resumed* resumed) {
+    if (resumed) return readable_duration(seconds) + " since it was resumed";
     return readable_duration(seconds) + ", " + readable_rate(point_steps(study) / seconds) + " point-steps per second";
 }
 
@@ -74,6 +80,9 @@ template <class T> struct StudyRun {
 template <class T>
 int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, bandmill::Communicator& ranks,
               const Resumed* resumed);
+
+// Throws what the library would refuse later, before a file is made.
+template <class T> void check(const bandmill::Study<T>& study);
 
 // --dry-run: what it would take.
 template <class T>

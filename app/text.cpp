@@ -86,6 +86,12 @@ double parse_positive(std::string_view option, std::string_view text) {
     return value;
 }
 
+double parse_time(std::string_view option, std::string_view text) {
+    const double value = parse_real(option, text);
+    if (!(value >= 0)) throw UsageError(fmt::format("{} {} is too small: it must be at least 0", option, text));
+    return value;
+}
+
 double parse_duration(std::string_view option, std::string_view text) {
     double unit = 1;
     std::string_view number = text;

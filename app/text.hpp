@@ -23,6 +23,7 @@ double parse_number(std::string_view option, std::string_view text, double least
 // A number that may be a multiple of pi: "6.28", "2pi", "pi", "0.5*pi", "-pi".
 double parse_real(std::string_view option, std::string_view text);
 double parse_positive(std::string_view option, std::string_view text); // the same, above 0
+double parse_time(std::string_view option, std::string_view text);     // the same, 0 or more
 // "90", "90s", "1.5m", "2h": seconds, 0 or more.
 double parse_duration(std::string_view option, std::string_view text);
 // "128:8192" or "0.4:100"; the first part, and what stands after the colon.

@@ -19,7 +19,7 @@ ENVIRONMENT = {
     # Open MPI and HDF5 keep some memory to the end; the library's own tests look for leaks.
     "ASAN_OPTIONS": "detect_leaks=0",
 }
-# Builds with sanitizers step some ten times slower.
+# Builds with sanitizers step some sixty times slower.
 SANITIZED = "BANDMILL_TEST_MAX_ELEMENTS" in os.environ
 
 

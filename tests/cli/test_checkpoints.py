@@ -14,10 +14,10 @@ import pytest
 from studies import BIN, ENVIRONMENT, LONG, SANITIZED, assert_refused, assert_same_data, read, run, start, succeed
 
 # A few seconds on one core: long enough to be caught in the act.
-SHORTER = 10 if SANITIZED else 1
+COARSEN_UNTIL, SIMULATE_UNTIL, SAVE_EVERY = (5, 60, 1) if SANITIZED else (300, 4000, 50)
 RUNS = {
-    "coarsen": f"coarsen --members 400 --points 128 --until {300 // SHORTER} --samples log:300 --threads 1".split(),
-    "simulate": f"simulate --members 70 --points 64 --until {4000 // SHORTER} --save-every {50 // SHORTER} --threads 1".split(),
+    "coarsen": f"coarsen --members 400 --points 128 --until {COARSEN_UNTIL} --samples log:300 --threads 1".split(),
+    "simulate": f"simulate --members 70 --points 64 --until {SIMULATE_UNTIL} --save-every {SAVE_EVERY} --threads 1".split(),
 }
 
 
@@ -119,7 +119,7 @@ def stopped(folder, name="x.nc"):
 def test_altered_checkpoints_are_refused(tmp_path):
     good = stopped(tmp_path).read_bytes()
     chance, path = random.Random(1), tmp_path / "y.nc.checkpoint"
-    for number in range(1000):
+    for number in range(200 if SANITIZED else 1000):
         bad = bytearray(good)
         kind = number % 5
         if kind == 0:
@@ -244,6 +244,44 @@ def test_a_read_only_folder_is_refused(tmp_path):
             assert_refused(run(disk, *RUNS[study]), "Read-only")
 
 
+def test_two_runs_do_not_share_a_file(tmp_path, references):
+    """The second one is refused, whether it starts afresh or resumes, and the first one is not disturbed."""
+    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.05s", "--quiet") as process:
+        wait_for(tmp_path / "x.nc.checkpoint", process)
+        process.send_signal(signal.SIGSTOP)  # it has not ended when the others ask
+        try:
+            afresh = run(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--force-overwrite")
+            resumed = run(tmp_path, "resume", "x.nc.checkpoint")
+        finally:
+            process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=120)
+    assert_refused(afresh, "in use")
+    assert resumed.returncode != 0 and "in use" in resumed.stderr
+    assert process.returncode == 0
+    assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
+
+
+def test_an_overwrite_that_fails_takes_nothing_away(tmp_path):
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        stopped(disk)
+        before = {name: (disk / name).read_bytes() for name in os.listdir(disk)}
+        done = run(disk, *RUNS["simulate"], "--out", "x.nc", "--force-overwrite")
+        assert done.returncode == 1 and "space" in done.stderr
+        assert {name: (disk / name).read_bytes() for name in os.listdir(disk)} == before
+
+
+def test_a_damaged_partial_file_does_not_matter_to_coarsen(tmp_path, references):
+    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc") as process:
+        wait_for(tmp_path / "x.nc.partial", process)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    os.truncate(tmp_path / "x.nc.partial", 100)
+    succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet")
+    assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
+    assert os.listdir(tmp_path) == ["x.nc"]
+
+
 def test_force_overwrite_starts_again(tmp_path):
     stopped(tmp_path)
     succeed(tmp_path, "coarsen", "--members", "2", "--points", "16", "--until", "1", "--out", "x.nc", "--force-overwrite", "--quiet")
@@ -279,6 +317,37 @@ def test_resumed_on_another_number_of_ranks(tmp_path, references, before, after)
     time.sleep(0.3)  # ranks that lost their launcher
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet", ranks=after)
     assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
+
+
+LOSING = "simulate --equation forced-cahn-hilliard --members 4 --points 32 --forcing 0:300000 --until 5 --quiet".split()
+
+
+@needs_mpi
+def test_lost_members_do_not_depend_on_ranks(tmp_path):
+    """A rank whose members are all lost goes on for the others' sake."""
+    succeed(tmp_path, *LOSING, "--out", "1.nc")
+    succeed(tmp_path, *LOSING, "--out", "2.nc", ranks=2)
+    assert_same_data(tmp_path / "1.nc", tmp_path / "2.nc")
+    assert read(tmp_path / "1.nc").attrs["lost_members"] == 3
+
+
+def test_lost_members_are_remembered_when_results_have_to_wait(tmp_path):
+    with start(tmp_path, *LOSING, "--save-every", "0.01", "--out", "x.nc") as process:
+        wait_for(tmp_path / "x.nc.partial", process)
+        (tmp_path / "x.nc").write_text("mine")
+        process.communicate(timeout=60)
+    assert process.returncode == 1
+    (tmp_path / "x.nc").unlink()
+    succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet")
+    assert read(tmp_path / "x.nc").attrs["lost_members"] == 3
+
+
+@needs_mpi
+def test_an_error_of_one_rank_ends_all(tmp_path):
+    command = ["coarsen", "--members", "4", "--points", "16", "--until", "1"]
+    line = ["mpirun", "-n", "1", BIN, *command, ":", "-n", "1", BIN, *command, "--config", "only-there.conf"]
+    done = subprocess.run(line, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "only-there.conf" in done.stderr
 
 
 @needs_mpi

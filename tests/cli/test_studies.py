@@ -269,6 +269,8 @@ def test_bad_config_files(tmp_path, text, words):
 BAD = [
     (["coarsen", "--members", "0"], ["--members"]),
     (["coarsen", "--members", "2^70"], ["--members", "2^70"]),
+    (["coarsen", "--members", "9223372036854775807"], ["--members", "range"]),
+    (["simulate", "--members", "2^60", "--dry-run"], ["--members", "range"]),
     (["coarsen", "--members"], ["--members", "missing"]),
     (["coarsen", "--member", "3"], ["'--member'", "did you mean --members?"]),
     (["coarsen", "--members", "1.5e0"], ["--members"]),
@@ -341,6 +343,29 @@ def test_refuses_to_overwrite(tmp_path):
     assert_refused(run(tmp_path, *SMALL, "--out", "folder.nc", "--force-overwrite"), "folder.nc", "regular")
 
 
+def test_names_that_clash_are_refused(tmp_path):
+    for name in "coarsen.nc", "./coarsen.nc", "coarsen.nc.partial":
+        assert_refused(run(tmp_path, *SMALL, "--json", name), "--json")
+    os.symlink("nowhere.nc", tmp_path / "link.nc")
+    assert_refused(run(tmp_path, *SMALL, "--out", "link.nc"), "link")
+    (tmp_path / "target.nc").write_text("old")
+    os.symlink("target.nc", tmp_path / "good.nc")
+    succeed(tmp_path, *SMALL, "--out", "good.nc", "--force-overwrite")
+    assert (tmp_path / "good.nc").is_symlink() and (read(tmp_path / "target.nc").member_count == 40).all()
+
+
+def test_every_member_is_in_the_histograms(tmp_path):
+    succeed(tmp_path, "coarsen", "--members", "3", "--length", "4000", "--points", "20000", "--dt", "0.01", "--until", "0.02",
+            "--histogram-times", "0.01", "--quiet")  # fmt: skip
+    data = read(tmp_path / "coarsen.nc")
+    assert int(data.interface_histogram.sum()) == 3 and int(data.interface_histogram[0, -1]) == 3
+
+
+def test_flags_can_be_denied(tmp_path):
+    done = succeed(tmp_path, *SMALL[:-1], "--quiet=false", "--dry-run=false")
+    assert "written to" in done.stdout
+
+
 def test_dry_run(tmp_path):
     done = succeed(tmp_path, "coarsen", "--members", "2^10", "--dry-run")
     for word in ["1024 of 256 points", "time", "memory", "file", "checkpoint"]:
@@ -355,16 +380,18 @@ def test_dry_run(tmp_path):
 
 # --- progress
 
+WAITING = "16" if studies.SANITIZED else "512"  # members for a few seconds
+
 
 def test_progress_in_a_log(tmp_path):
-    done = succeed(tmp_path, "coarsen", "--members", "512", "--until", "30", "--threads", "1")
+    done = succeed(tmp_path, "coarsen", "--members", WAITING, "--until", "30", "--threads", "1")
     lines = [line for line in done.stderr.splitlines() if "%" in line]
     assert lines and "point-steps/s" in lines[-1] and "left" in lines[-1] and "\033" not in done.stderr
 
 
 def test_progress_on_a_terminal(tmp_path):
     ours, theirs = pty.openpty()
-    with studies.start(tmp_path, "coarsen", "--members", "512", "--until", "40", "--threads", "1", stderr=theirs) as process:
+    with studies.start(tmp_path, "coarsen", "--members", WAITING, "--until", "40", "--threads", "1", stderr=theirs) as process:
         os.close(theirs)
         shown = b""
         while True:

@@ -54,9 +54,10 @@ struct RunPlan {
     std::vector<double> times = {}; // when to sample; each is taken at the first step that reaches it
     bool every_step = false;        // sample after every step instead
     std::vector<ObservableRequest> observables = {};
-    bool keep_values = false;    // per member too
-    std::int64_t chunk = 0;      // steps between checks of max |C|, progress and interruption; 0: chosen
-    bool stop_when_lost = false; // throw Unstable at the first lost member; otherwise only when none is left
+    bool keep_values = false;           // per member too
+    std::int64_t chunk = 0;             // steps between checks of max |C|, progress and interruption; 0: chosen
+    bool stop_when_lost = false;        // throw Unstable at the first lost member; otherwise only when none is left
+    bool stop_when_none_is_left = true; // not where this is a part of an ensemble
     std::function<bool(const Progress&)> progress = {}; // called after every chunk; false interrupts the run
     std::function<void(const std::string&)> warn = {};  // default: to stderr
 };

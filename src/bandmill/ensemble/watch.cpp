@@ -84,7 +84,7 @@ void Watch::judge(double time) {
     if (!looked_) warn_of_round_off();
     looked_ = true;
     const auto first = std::find(marks_.begin(), marks_.end(), char{1}) - marks_.begin();
-    if (std::find(marks_.begin(), marks_.end(), char{0}) == marks_.end())
+    if (plan_.stop_when_none_is_left && std::find(marks_.begin(), marks_.end(), char{0}) == marks_.end())
         throw Unstable("no member is finite any more at time " + text(time) + ", " + describe(first) +
                            " and all others are lost (the time step " + text(time_step_) +
                            " is too long for them, or their initial states are out of range): give a smaller time_step",

@@ -1,5 +1,6 @@
 #include "bandmill/study/campaign.hpp"
 
+#include "bandmill/base/text.hpp"
 #include "bandmill/io/checkpoint_file.hpp"
 #include "bandmill/study/pieces.hpp"
 
@@ -24,17 +25,6 @@ class Clock {
 
 template <class T> Ensemble<T> make_ensemble(const EnsembleSpec& spec, const auto& start, const Where& where) {
     return std::visit([&](auto place) { return Ensemble<T>(spec, start, place); }, where);
-}
-
-// Lost members as lines of a checkpoint: "member time".
-std::string lines_of(const std::vector<LostMember>& lost) {
-    std::string lines;
-    char line[64];
-    for (const LostMember& one : lost) {
-        std::snprintf(line, sizeof line, "%lld %.17g\n", static_cast<long long>(one.member), one.time);
-        lines += line;
-    }
-    return lines;
 }
 
 std::vector<LostMember> lost_in(const std::string& lines) {
@@ -81,9 +71,11 @@ template <class T> class Campaign {
                 if (wants_meeting()) ranks_.call();
             });
             if (!ranks_.any(!pieces_.empty())) {
+                agree([this] { study_.flush(); });
                 ranks_.sum(study_.sums());
                 study_.lost = lost_in(gather_lost());
                 sort_out(study_.lost);
+                refuse_if_none_is_left();
                 return CampaignEnd::finished;
             }
             const bool stop = ranks_.any(plan_.stop_asked());
@@ -101,6 +93,28 @@ template <class T> class Campaign {
                             " (another version of the program wrote it): resume with that version");
         std::copy(head.sums.begin(), head.sums.end(), sums.begin());
         study_.lost = lost_in(head.extra);
+    }
+
+    // Collective. What throws on one rank throws on all, so that none waits for another.
+    template <class Action> void agree(const Action& action) {
+        std::string failure;
+        try {
+            action();
+        } catch (const FileError& error) {
+            failure = error.what();
+        }
+        if (ranks_.any(!failure.empty()))
+            throw FileError(failure.empty() ? "another rank cannot write or read its files" : failure);
+    }
+
+    void refuse_if_none_is_left() const {
+        if (!ranks_.is_root() || static_cast<std::int64_t>(study_.lost.size()) < study_.members()) return;
+        const LostMember& first = study_.lost.front();
+        throw Unstable("no member is finite any more, member " + std::to_string(first.member) + " since the time " +
+                           detail::text(first.time) +
+                           " (the time step is too long for them, or their initial states are out of range): give a "
+                           "smaller time_step",
+                       first.member, first.time);
     }
 
     // On rank 0, of all ranks.
@@ -158,34 +172,36 @@ template <class T> class Campaign {
     }
 
     // The piece under way with its states, others as they wait: for those of an earlier run that were not opened yet,
-    // the states come out of the checkpoint they are in.
+    // the states come out of the checkpoint they are in. `pieces` points into `states`.
+    void collect(std::vector<SavedState<T>>& states, std::vector<PieceStates>& pieces) {
+        states.reserve(pieces_.size());
+        for (const PieceHead& piece : pieces_) {
+            PieceStates one{piece, {}};
+            const bool under_way = current_ && &piece == &pieces_.front();
+            if (under_way || piece.bytes > 0) {
+                states.push_back(under_way ? current_->save() : read(piece));
+                one.head.step = states.back().step;
+                one.head.sampled = states.back().sampled;
+                one.states = std::as_bytes(std::span(states.back().states));
+            }
+            pieces.push_back(one);
+        }
+    }
+
     void save(bool must_succeed) {
         const Clock took;
         try {
-            study_.flush();
+            std::vector<SavedState<T>> states;
+            std::vector<PieceStates> pieces;
+            agree([&] {
+                study_.flush();
+                collect(states, pieces);
+            });
             CheckpointHead head = plan_.head;
             const auto own = study_.sums();
             head.sums.assign(own.begin(), own.end());
             ranks_.sum(head.sums);
             head.extra = gather_lost();
-            std::vector<SavedState<T>> states;
-            std::vector<PieceStates> pieces;
-            states.reserve(pieces_.size()); // spans point into it
-            for (const PieceHead& piece : pieces_) {
-                PieceStates one{piece, {}};
-                if (current_ && &piece == &pieces_.front())
-                    states.push_back(current_->save());
-                else if (piece.bytes > 0)
-                    states.push_back(read(piece));
-                else {
-                    pieces.push_back(one);
-                    continue;
-                }
-                one.head.step = states.back().step;
-                one.head.sampled = states.back().sampled;
-                one.states = std::as_bytes(std::span(states.back().states));
-                pieces.push_back(one);
-            }
             save_checkpoint(plan_.checkpoint, head, pieces, ranks_);
         } catch (const FileError& error) {
             if (must_succeed) throw;
@@ -218,6 +234,33 @@ template <class T> class Campaign {
 };
 
 } // namespace
+
+// "member time"
+std::string lines_of(const std::vector<LostMember>& lost) {
+    std::string lines;
+    char line[64];
+    for (const LostMember& one : lost) {
+        std::snprintf(line, sizeof line, "%lld %.17g\n", static_cast<long long>(one.member), one.time);
+        lines += line;
+    }
+    return lines;
+}
+
+template <class T> std::int64_t Study<T>::chunk(const EnsembleSpec& piece) const {
+    constexpr double wanted_seconds = 0.3, guess = 1e9; // a core's speed
+    const double rate = point_steps_per_second_ > 0 ? point_steps_per_second_ : guess;
+    const double points = static_cast<double>(piece.members) * static_cast<double>(piece.grid.points());
+    return static_cast<std::int64_t>(std::clamp(wanted_seconds * rate / points, 10.0, 1000.0));
+}
+
+template <class T> void Study<T>::time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds) {
+    if (steps <= 0 || !(seconds > 0)) return;
+    stepping_seconds += seconds;
+    point_steps_per_second_ = static_cast<double>(steps) * static_cast<double>(piece.members) *
+                              static_cast<double>(piece.grid.points()) / seconds;
+}
+template class Study<double>;
+template class Study<float>;
 
 template <class T>
 CampaignEnd run_campaign(Study<T>& study, const CampaignPlan& plan, Communicator& ranks, const CheckpointHead* resumed,

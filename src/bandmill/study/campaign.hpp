@@ -34,9 +34,21 @@ template <class T> class Study {
     virtual std::string status() const { return {}; } // of what runs, for a progress bar
     virtual void flush() {}                           // before a checkpoint: what was written elsewhere is on the disk
 
+    // Steps between two looks at go_on: a third of a second at the speed so far, so that a signal is obeyed soon. A GPU
+    // works best with long chunks, a core takes seconds for a thousand steps of a full piece.
+    std::int64_t chunk(const EnsembleSpec& piece) const;
+    void time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds);
+
+    double stepping_seconds = 0;                  // of this rank, without making initial states
     std::vector<LostMember> lost;                 // by this rank; of all ranks, on rank 0, at the end
     std::function<void(const std::string&)> warn; // default: to stderr
+
+  private:
+    double point_steps_per_second_ = 0; // 0: not known yet
 };
+
+// Lost members as they stand in a checkpoint.
+std::string lines_of(const std::vector<LostMember>& lost);
 
 struct CampaignProgress {
     double share;          // of the work, 0 to 1
@@ -61,8 +73,8 @@ struct CampaignPlan {
 enum class CampaignEnd { finished, stopped };
 
 // Collective. Rank 0's study has the sums of all ranks in the end. `resumed`, read from `resumed_path`, is where to go
-// on from; rank 0's study gets its sums. Throws what a piece throws, and FileError when told to stop and
-// the checkpoint cannot be written.
+// on from; rank 0's study gets its sums. Throws Unstable if no member at all is left in the end. Throws what a piece
+// throws, and FileError when told to stop and the checkpoint cannot be written.
 template <class T>
 CampaignEnd run_campaign(Study<T>& study, const CampaignPlan& plan, Communicator& ranks,
                          const CheckpointHead* resumed = nullptr, const std::string& resumed_path = {});

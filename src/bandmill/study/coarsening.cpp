@@ -38,8 +38,11 @@ std::string rounded(double value) {
     return digits;
 }
 
-void add_to(std::span<std::int64_t> counts, const std::vector<std::int64_t>& histogram) {
-    for (std::size_t bin = 0; bin < histogram.size(); ++bin) counts[bin] += histogram[bin];
+// What lies outside counts in the bins at the ends: every member is somewhere.
+void add_to(std::span<std::int64_t> counts, const EnsembleStatistic& statistic) {
+    for (std::size_t bin = 0; bin < statistic.histogram.size(); ++bin) counts[bin] += statistic.histogram[bin];
+    counts.front() += statistic.below;
+    counts.back() += statistic.above;
 }
 
 } // namespace
@@ -132,8 +135,8 @@ template <class T> void Coarsening<T>::add_histograms(Ensemble<T>& piece) {
     const Sample sample = piece.sample(requests);
     const auto counts = histogram(static_cast<std::size_t>(at - histogram_steps_.begin()));
     const auto interfaces = static_cast<std::size_t>(interface_bins().bins);
-    add_to(counts.first(interfaces), sample.statistics[0].histogram);
-    add_to(counts.subspan(interfaces), sample.statistics[1].histogram);
+    add_to(counts.first(interfaces), sample.statistics[0]);
+    add_to(counts.subspan(interfaces), sample.statistics[1]);
 }
 
 // A histogram belongs to the step that a segment ends with: a piece that is stopped at step s > 0 has those up to s
@@ -153,6 +156,8 @@ template <class T> bool Coarsening<T>::run(Ensemble<T>& piece, const typename St
         RunPlan plan{.end_time = static_cast<double>(segment_end(piece.step())) * time_step,
                      .every_step = spec_.times.empty(),
                      .observables = {{Observable::domain_size, {}}},
+                     .chunk = this->chunk(piece.spec()),
+                     .stop_when_none_is_left = false,
                      .warn = this->warn};
         for (const std::int64_t step : sample_steps_)
             if (!plan.every_step && step > piece.step() && step <= segment_end(piece.step()))
@@ -164,7 +169,10 @@ template <class T> bool Coarsening<T>::run(Ensemble<T>& piece, const typename St
             wanted = go_on(progress);
             return wanted && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500);
         };
+        const std::int64_t before = piece.step();
         const RunResult result = piece.run(plan);
+        this->time_steps(piece.spec(), piece.step() - before,
+                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
         add(result, piece.spec());
         if (!result.interrupted) add_histograms(piece);
     }
