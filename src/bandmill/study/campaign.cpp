@@ -61,6 +61,7 @@ template <class T> class Campaign {
         for (const PieceHead& piece : all) left_of_all += left(piece);
         share_at_start_ = 1 - left_of_all / left(whole(study.members()));
         next_checkpoint_ = plan.first_checkpoint_after;
+        if (std::holds_alternative<Device>(plan.where)) study.expect_speed(5e11);
         if (resumed && ranks.is_root()) restore(*resumed);
     }
 
@@ -247,10 +248,9 @@ std::string lines_of(const std::vector<LostMember>& lost) {
 }
 
 template <class T> std::int64_t Study<T>::chunk(const EnsembleSpec& piece) const {
-    constexpr double wanted_seconds = 0.3, guess = 1e9; // a core's speed
-    const double rate = point_steps_per_second_ > 0 ? point_steps_per_second_ : guess;
+    constexpr double wanted_seconds = 0.3;
     const double points = static_cast<double>(piece.members) * static_cast<double>(piece.grid.points());
-    return static_cast<std::int64_t>(std::clamp(wanted_seconds * rate / points, 10.0, 1000.0));
+    return static_cast<std::int64_t>(std::clamp(wanted_seconds * point_steps_per_second_ / points, 10.0, 1000.0));
 }
 
 template <class T> void Study<T>::time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds) {

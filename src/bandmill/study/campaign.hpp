@@ -38,13 +38,14 @@ template <class T> class Study {
     // works best with long chunks, a core takes seconds for a thousand steps of a full piece.
     std::int64_t chunk(const EnsembleSpec& piece) const;
     void time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds);
+    void expect_speed(double point_steps_per_second) { point_steps_per_second_ = point_steps_per_second; }
 
     double stepping_seconds = 0;                  // of this rank, without making initial states
     std::vector<LostMember> lost;                 // by this rank; of all ranks, on rank 0, at the end
     std::function<void(const std::string&)> warn; // default: to stderr
 
   private:
-    double point_steps_per_second_ = 0; // 0: not known yet
+    double point_steps_per_second_ = 1e9; // so far; before anything is known, a core's
 };
 
 // Lost members as they stand in a checkpoint.
