@@ -131,6 +131,8 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
             write_coordinates(file, study, spec, read_spread("--mean", options["mean"], spec.ensemble.members));
     };
     run.finish = [&](bandmill::DataFile& file) {
+        if (!study.complete())
+            throw bandmill::FileError("some records are missing or were written twice: this is a bug");
         file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
     };
     const SummaryFile summary(options, ranks.is_root());

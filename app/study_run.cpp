@@ -10,6 +10,7 @@
 #include "bandmill/version.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -136,72 +137,89 @@ template <class T> void check(const bandmill::Study<T>& study) {
     bandmill::detail::check_initial_state(study.initial(0, study.members()), spec.grid, spec.members);
 }
 
+namespace {
+
+Start start_of(const Resumed* resumed, bool records, bool overwrite) {
+    if (resumed) return records ? Start::resume_records : Start::resume;
+    return overwrite ? Start::overwrite : Start::fresh;
+}
+
+bandmill::CampaignPlan plan_of(const char* study, const Options& options, const Machine& machine,
+                               const std::string& checkpoint, bool resumed) {
+    bandmill::CampaignPlan plan;
+    plan.where = machine.where;
+    plan.piece_points = largest_piece(machine);
+    plan.checkpoint = checkpoint;
+    plan.checkpoint_every = parse_duration("--checkpoint-every", options["checkpoint-every"]);
+    // A run of a minute or two is sooner repeated than resumed, unless someone asks for more.
+    const bool soon = plan.checkpoint_every < 60 || resumed;
+    plan.first_checkpoint_after = soon ? plan.checkpoint_every : 120;
+    plan.head.study = study;
+    plan.head.version = bandmill::version();
+    plan.head.options = options.config(false);
+    plan.stop_asked = [] { return SignalWatch::seen() != 0; };
+    return plan;
+}
+
+// Rank 0, when all members are done: what went wrong, or nothing.
+template <class T>
+std::string publish(StudyRun<T>& run, bandmill::DataFile& data, const StudyFiles& files, bool overwrite) {
+    try {
+        run.finish(data);
+        data.set_attribute("finished", utc_now());
+        data.set_attribute("seconds", run.seconds);
+        data.flush();
+        files.publish(overwrite);
+        return {};
+    } catch (const bandmill::FileError& error) {
+        return error.what();
+    }
+}
+
+} // namespace
+
 template <class T>
 int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, bandmill::Communicator& ranks,
               const Resumed* resumed) {
     const bool quiet = options.flag("quiet"), json_only = options["json"] == "-";
-    check(run.study);
-    const double every = parse_duration("--checkpoint-every", options["checkpoint-every"]);
+    const bool overwrite = options.flag("force-overwrite");
     StudyFiles files(options["out"], resumed ? resumed->checkpoint : "", resumed ? resumed->lock : nullptr);
     if (!options["json"].empty() && files.concerns(options["json"]))
         throw UsageError(
             fmt::format("--json '{}' is a file of the results themselves: choose another", options["json"]));
-    const bool overwrite = options.flag("force-overwrite");
-    const Start start = resumed     ? run.records ? Start::resume_records : Start::resume
-                        : overwrite ? Start::overwrite
-                                    : Start::fresh;
-    bandmill::DataFile data = files.open(run.layout, start, ranks);
-    run.begin(data);
-    print_now(run.heading, quiet || json_only || !ranks.is_root());
+    check(run.study);
+    bandmill::CampaignPlan plan = plan_of(run.name, options, machine, files.checkpoint(), resumed != nullptr);
 
     const SignalWatch signals;
+    bandmill::DataFile data = files.open(run.layout, start_of(resumed, run.records, overwrite), ranks);
     ProgressBar bar(!quiet && ranks.is_root());
-    const auto warn = make_warner(quiet);
-    run.study.warn = [&](const std::string& text) {
+    plan.progress = [&](const bandmill::CampaignProgress& progress) { bar.show(progress); };
+    plan.warn = run.study.warn = [&, warn = make_warner(quiet)](const std::string& text) {
         bar.clear();
         warn(text);
     };
-    bandmill::CampaignPlan plan;
-    plan.where = machine.where;
-    plan.piece_points = largest_piece(machine);
-    plan.checkpoint = files.checkpoint();
-    plan.checkpoint_every = every;
-    // A run of a minute or two is sooner repeated than resumed, unless someone asks for more.
-    plan.first_checkpoint_after = every < 60 || resumed ? every : 120;
-    plan.head.study = run.name;
-    plan.head.version = bandmill::version();
-    plan.head.options = options.config(false);
-    plan.stop_asked = [] { return SignalWatch::seen() != 0; };
-    plan.progress = [&](const bandmill::CampaignProgress& progress) { bar.show(progress); };
-    plan.warn = run.study.warn;
 
-    const auto began = std::chrono::steady_clock::now();
+    bandmill::CampaignEnd end{};
     try {
-        const bandmill::CampaignEnd end = bandmill::run_campaign(
-            run.study, plan, ranks, resumed ? &resumed->head : nullptr, resumed ? resumed->path : std::string());
+        run.begin(data);
+        print_now(run.heading, quiet || json_only || !ranks.is_root());
+        const auto began = std::chrono::steady_clock::now();
+        end = bandmill::run_campaign(run.study, plan, ranks, resumed ? &resumed->head : nullptr,
+                                     resumed ? resumed->path : std::string());
         run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-        bar.clear();
-        if (end == bandmill::CampaignEnd::stopped) {
-            if (ranks.is_root())
-                fmt::print(stderr, "bandmill: stopped; go on with: bandmill resume {}\n", files.checkpoint());
-            return ranks.is_root() ? 128 + (SignalWatch::seen() ? SignalWatch::seen() : 15) : 0;
-        }
     } catch (...) {
         bar.clear();
         if (ranks.is_root()) files.leave(run.records);
         throw;
     }
-    std::string failure;
-    if (ranks.is_root()) try {
-            run.finish(data);
-            data.set_attribute("finished", utc_now());
-            data.set_attribute("seconds", run.seconds);
-            data.flush();
-            files.publish(overwrite);
-        } catch (const bandmill::FileError& error) {
-            failure = error.what();
-        }
-    failure = ranks.broadcast(failure);
+    bar.clear();
+    if (end == bandmill::CampaignEnd::stopped) {
+        if (!ranks.is_root()) return 0;
+        fmt::print(stderr, "bandmill: stopped; go on with: bandmill resume {}\n", files.checkpoint());
+        return 128 + (SignalWatch::seen() ? SignalWatch::seen() : SIGTERM); // that of another rank is not known here
+    }
+
+    const std::string failure = ranks.broadcast(ranks.is_root() ? publish(run, data, files, overwrite) : "");
     if (failure.empty()) {
         if (ranks.is_root()) bandmill::remove_checkpoint(files.checkpoint());
         return 0;
@@ -210,9 +228,9 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
     plan.head.sums.assign(run.study.sums().begin(), run.study.sums().end());
     plan.head.extra = bandmill::lines_of(run.study.lost);
     bandmill::save_checkpoint(plan.checkpoint, plan.head, {}, ranks);
-    throw bandmill::FileError(fmt::format("{}; nothing is lost: when that is settled, write the results with: bandmill "
-                                          "resume {}",
-                                          failure, files.checkpoint()));
+    throw bandmill::FileError(
+        fmt::format("{}; nothing is lost: when that is settled, write the results with: bandmill resume {}", failure,
+                    files.checkpoint()));
 }
 
 template void check(const bandmill::Study<double>&);

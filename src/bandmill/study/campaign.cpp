@@ -166,6 +166,10 @@ template <class T> class Campaign {
     }
 
     SavedState<T> read(const PieceHead& piece) const {
+        if (piece.bytes != piece.count * static_cast<std::int64_t>(points_ * sizeof(T)))
+            throw FileError("'" + resumed_path_ +
+                            "' does not hold the states that its options need (another version of "
+                            "the program wrote it): resume with that version");
         SavedState<T> saved{piece.step, std::vector<T>(static_cast<std::size_t>(piece.bytes) / sizeof(T)),
                             piece.sampled};
         resumed_file_->read(std::as_writable_bytes(std::span(saved.states)), piece.offset);

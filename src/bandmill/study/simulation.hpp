@@ -4,6 +4,8 @@
 #include "bandmill/io/data_file.hpp"
 #include "bandmill/study/campaign.hpp"
 
+#include <algorithm>
+
 namespace bandmill {
 
 struct SimulationSpec {
@@ -31,6 +33,10 @@ template <class T> class Simulation : public Study<T> {
         if (file) file->flush();
     }
 
+    // Has every member written every record? With the sums of all ranks.
+    bool complete() const {
+        return std::all_of(sums_.begin(), sums_.end(), [this](std::int64_t written) { return written == members(); });
+    }
     std::int64_t records() const { return static_cast<std::int64_t>(record_steps_.size()); }
     std::vector<double> times() const; // true ones, of the records
 
