@@ -214,8 +214,8 @@ def test_a_disk_too_full_for_checkpoints_does_not_end_the_run(tmp_path, referenc
         assert os.listdir(disk) == ["x.nc"]
 
 
-def test_stopped_on_a_full_disk(tmp_path):
-    with small_disk(tmp_path / "disk", "300k") as disk:
+def test_stopped_on_a_full_disk(tmp_path, references):
+    with small_disk(tmp_path / "disk", os.path.getsize(references / "coarsen.nc") + 100_000) as disk:
         with start(disk, *RUNS["coarsen"], "--out", "x.nc") as process:
             wait_for(disk / "x.nc.partial", process)
             time.sleep(0.2)
