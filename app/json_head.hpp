@@ -22,4 +22,19 @@ template <class Bench> void write_head(JsonWriter& json, const char* benchmark, 
         .value("build_type", build_type());
 }
 
+// "records" and "skipped": what was measured, and what was not and why. The writers put the fields of one into the
+// JSON.
+template <class Bench, class WriteRecord, class WriteCase>
+void write_cases(JsonWriter& json, const Bench& bench, const WriteRecord& write_record, const WriteCase& write_case) {
+    json.begin_array("records");
+    for (const auto& record : bench.records) write_record(json, record, bench.backend);
+    json.end_array().begin_array("skipped");
+    for (const auto& skipped : bench.skipped) {
+        json.begin_object();
+        write_case(json, skipped.what, bench.backend);
+        json.value("reason", skipped.reason).end_object();
+    }
+    json.end_array();
+}
+
 } // namespace app

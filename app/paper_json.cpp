@@ -70,15 +70,9 @@ std::string to_json(const PaperBench& bench) {
     JsonWriter json;
     json.begin_object();
     write_head(json, word_of(bench.equation, equation_words), bench);
-    json.value("threads", bench.threads).value("steps", bench.steps).begin_array("records");
-    for (const PaperRecord& record : bench.records) write_record(json, record, bench.backend);
-    json.end_array().begin_array("skipped");
-    for (const PaperSkipped& skipped : bench.skipped) {
-        json.begin_object();
-        write_case(json, skipped.what, bench.backend);
-        json.value("reason", skipped.reason).end_object();
-    }
-    return json.end_array().end_object().text();
+    json.value("threads", bench.threads).value("steps", bench.steps);
+    write_cases(json, bench, write_record, write_case);
+    return json.end_object().text();
 }
 
 } // namespace app

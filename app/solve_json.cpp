@@ -115,15 +115,8 @@ std::string to_json(const SolveBench& bench) {
         write_time(json, ceiling.time_us);
         json.end_object();
     }
-    json.end_array().begin_array("records");
-    for (const Record& record : bench.records) write_record(json, record, bench.backend);
-    json.end_array().begin_array("skipped");
-    for (const Skipped& skipped : bench.skipped) {
-        json.begin_object();
-        write_case(json, skipped.what, bench.backend);
-        json.value("reason", skipped.reason).end_object();
-    }
     json.end_array();
+    write_cases(json, bench, write_record, write_case);
     if (bench.memory) write_memory(json, *bench.memory);
     return json.end_object().text();
 }

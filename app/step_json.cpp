@@ -63,15 +63,8 @@ std::string to_json(const StepBench& bench) {
     JsonWriter json;
     json.begin_object();
     write_head(json, "step", bench);
-    json.begin_array("records");
-    for (const StepRecord& record : bench.records) write_record(json, record, bench.backend);
-    json.end_array().begin_array("skipped");
-    for (const StepSkipped& skipped : bench.skipped) {
-        json.begin_object();
-        write_case(json, skipped.what, bench.backend);
-        json.value("reason", skipped.reason).end_object();
-    }
-    return json.end_array().end_object().text();
+    write_cases(json, bench, write_record, write_case);
+    return json.end_object().text();
 }
 
 } // namespace app
