@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <future>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -139,7 +140,8 @@ template <class T> class Campaign {
     void step_until_meeting() {
         while (!pieces_.empty()) {
             PieceHead& piece = pieces_.front();
-            if (!current_) current_.emplace(open(piece));
+            if (!current_) current_.emplace(next_.valid() ? next_.get() : open(piece));
+            prepare_next();
             bool meeting = false;
             const bool done = study_.run(*current_, [&](const Progress& progress) {
                 piece.step = progress.step;
@@ -157,6 +159,12 @@ template <class T> class Campaign {
             }
             if (meeting) return;
         }
+    }
+
+    // While a GPU steps a piece, cores make the initial states of the one after it.
+    void prepare_next() {
+        if (!std::holds_alternative<Device>(plan_.where) || next_.valid() || pieces_.size() < 2) return;
+        next_ = std::async(std::launch::async, [this, piece = pieces_[1]] { return open(piece); });
     }
 
     Ensemble<T> open(const PieceHead& piece) const {
@@ -236,6 +244,7 @@ template <class T> class Campaign {
     std::optional<Ensemble<T>> current_;
     Clock clock_;
     double points_ = 0, left_at_start_ = 0, share_at_start_ = 0, next_checkpoint_ = 0;
+    std::future<Ensemble<T>> next_; // last: it uses the others until it is there
 };
 
 } // namespace
