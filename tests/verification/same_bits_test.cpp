@@ -10,7 +10,8 @@ namespace {
 
 using SameBits = VerificationTest;
 
-constexpr std::int64_t steps = 12;
+// Under a sanitizer every launch takes its time, and a step without registers to stay in is several.
+const std::int64_t steps = limits().small ? 6 : 12;
 
 std::vector<std::int64_t> points() {
     if (limits().small) return {37, 1100}; // 1100: several warps to a member
@@ -53,14 +54,14 @@ template <class Check> void for_all(const Check& check, const std::vector<std::i
     for (const Equation& equation : every_equation())
         for (const Ends ends : ends_of(equation))
             for (const std::int64_t n : sizes) {
-                // Under a sanitizer every launch takes its time: a source and no source, a ring and ends are enough.
+                // Under a sanitizer a source and no source, a ring and ends are enough.
                 const bool linear =
                     std::holds_alternative<Diffusion>(equation) || std::holds_alternative<Hyperdiffusion>(equation);
                 if (limits().small && (linear || (ends != Ends::periodic && n != 37))) continue;
                 SCOPED_TRACE(std::string(name_of(equation)) + ", " + name(ends) + ", " + std::to_string(n) + " points");
                 const Grid grid(n, 2 * pi, ends, ends == Ends::dirichlet ? 0.2 : 0);
                 check.template operator()<double>(equation, grid);
-                check.template operator()<float>(equation, grid);
+                if (!limits().small || ends == Ends::periodic) check.template operator()<float>(equation, grid);
             }
 }
 
@@ -69,7 +70,7 @@ TEST_F(SameBits, HoweverManyMembers) {
         const std::int64_t most = limits().small ? 70 : slow_build ? 500 : 4096;
         const std::vector<T> all = stepped<T>(spec_of(equation, grid, most));
         for (const std::int64_t members : {1, 7, 64})
-            expect_begins_with(all, stepped<T>(spec_of(equation, grid, members)));
+            if (!limits().small || members == 7) expect_begins_with(all, stepped<T>(spec_of(equation, grid, members)));
     });
 }
 
@@ -91,13 +92,13 @@ TEST_F(SameBits, WithAndWithoutStatistics) {
     for_all([&]<class T>(const Equation& equation, const Grid& grid) {
         const EnsembleSpec spec = spec_of(equation, grid, 19);
         const std::vector<T> expected = stepped<T>(spec);
-        const double end = steps * spec.time_step;
+        const double end = static_cast<double>(steps) * spec.time_step;
         const auto ignore = [](const std::string&) {}; // of stability: 5 points resolve nothing
         for (const bool every_step : {true, false}) {
             Ensemble<T> ensemble = begun<T>(spec);
             RunPlan plan{.end_time = end, .every_step = every_step, .observables = requests, .warn = ignore};
             if (!every_step) plan.times = linear_times(0, end, 4);
-            EXPECT_EQ(ensemble.run(plan).samples.size(), every_step ? 12u : 4u);
+            EXPECT_EQ(std::ssize(ensemble.run(plan).samples), every_step ? steps : 4);
             expect_same(ensemble.states(), expected);
         }
         Ensemble<T> in_chunks = begun<T>(spec);
