@@ -17,11 +17,12 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
     const std::int64_t points = study.spec(0, 1).grid.points();
     const std::int64_t enough =
         (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
-    const std::int64_t members = std::clamp<std::int64_t>(enough, 1, study.members());
+    const bandmill::MemberGroup group = study.groups().front();
+    const std::int64_t members = std::clamp<std::int64_t>(enough, 1, group.count);
     auto trial = std::visit(
         [&](auto place) { return bandmill::Ensemble<T>(study.spec(0, members), study.initial(0, members), place); },
         machine.where);
-    bandmill::RunPlan plan{.end_time = static_cast<double>(study.steps()) * trial.time_step(),
+    bandmill::RunPlan plan{.end_time = static_cast<double>(group.steps) * trial.time_step(),
                            .every_step = samples_every_step,
                            .chunk = 50,
                            .warn = [](const std::string&) {}};
@@ -53,12 +54,16 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     if (!ranks.is_root()) return;
     check(study);
     const std::int64_t points = study.spec(0, 1).grid.points();
-    const double work = static_cast<double>(study.members()) * static_cast<double>(points) *
-                        static_cast<double>(study.steps()) / ranks.size();
+    const std::vector<bandmill::MemberGroup> groups = study.groups();
+    const double work = bandmill::member_steps(groups) * static_cast<double>(points) / ranks.size();
+    std::int64_t steps = 0, largest_group = 0;
+    for (const bandmill::MemberGroup& group : groups) {
+        steps = std::max(steps, group.steps);
+        largest_group = std::max(largest_group, group.count);
+    }
     const double rate = try_rate(study, samples_every_step, machine);
-    const double piece = static_cast<double>(
-        std::min({study.members() * points, study.group_members() * points, largest_piece(machine)}) *
-        std::int64_t{sizeof(T)});
+    const double piece =
+        static_cast<double>(std::min(largest_group * points, largest_piece(machine)) * std::int64_t{sizeof(T)});
     // Initial states on the host, the stepper's own copy, and one for a checkpoint.
     const double memory = 3 * piece + static_cast<double>(study.sums().size_bytes());
     const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
@@ -67,7 +72,7 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
         json.begin_object()
             .value("members", study.members())
             .value("points", points)
-            .value("steps", study.steps())
+            .value("steps", steps)
             .value("device", machine.device)
             .value("ranks", ranks.size())
             .value("seconds", work / rate)
@@ -79,7 +84,7 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
         fmt::print("{}", json.text());
         return;
     }
-    fmt::print("members    {} of {} points, {} steps\n", study.members(), points, study.steps());
+    fmt::print("members    {} of {} points, {} steps\n", study.members(), points, steps);
     fmt::print("machine    {}{}\n", machine.device, ranks.size() > 1 ? fmt::format(", {} ranks", ranks.size()) : "");
     fmt::print("time       about {} at {} point-steps per second (tried for half a second)\n",
                readable_duration(work / rate), readable_rate(rate * ranks.size()));

@@ -132,9 +132,11 @@ std::function<void(const std::string&)> make_warner(bool quiet) {
 }
 
 template <class T> void check(const bandmill::Study<T>& study) {
-    const bandmill::EnsembleSpec spec = study.spec(0, study.members());
-    bandmill::detail::checked_setup(spec);
-    bandmill::detail::check_initial_state(study.initial(0, study.members()), spec.grid, spec.members);
+    for (const bandmill::MemberGroup& group : study.groups()) {
+        const bandmill::EnsembleSpec spec = study.spec(group.first, group.count);
+        bandmill::detail::checked_setup(spec);
+        bandmill::detail::check_initial_state(study.initial(group.first, group.count), spec.grid, spec.members);
+    }
 }
 
 namespace {

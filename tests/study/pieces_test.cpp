@@ -48,15 +48,14 @@ TEST(Pieces, CuttingAndSharingKeepEveryMember) {
         std::vector<Member> expected(static_cast<std::size_t>(count)), found = expected;
         add_members(pieces, expected);
 
-        const std::int64_t group = std::uniform_int_distribution(1, 200)(chance);
         const std::int64_t most = std::uniform_int_distribution(1, 100)(chance);
         const int ranks = std::uniform_int_distribution(1, 40)(chance);
+        const auto groups = bandmill::equal_groups(count, count, 100);
         for (int rank = 0; rank < ranks; ++rank) {
-            const auto own = bandmill::cut(bandmill::share(pieces, 100, rank, ranks), group, most);
+            const auto own = bandmill::cut(bandmill::share(pieces, groups, rank, ranks), most);
             for (const PieceHead& piece : own) {
                 EXPECT_GE(piece.count, 1);
                 EXPECT_LE(piece.count, most);
-                EXPECT_EQ(piece.first / group, (piece.first + piece.count - 1) / group);
             }
             add_members(own, found);
         }
@@ -65,11 +64,12 @@ TEST(Pieces, CuttingAndSharingKeepEveryMember) {
 }
 
 TEST(Pieces, SharesAreEqual) {
-    const std::vector<PieceHead> pieces = {bandmill::whole(1000)};
+    const auto groups = bandmill::equal_groups(1000, 300, 10);
+    const std::vector<PieceHead> pieces = bandmill::not_started(groups);
     for (const int ranks : {1, 2, 3, 7, 16})
         for (int rank = 0; rank < ranks; ++rank) {
             std::int64_t members = 0;
-            for (const PieceHead& piece : bandmill::share(pieces, 10, rank, ranks)) members += piece.count;
+            for (const PieceHead& piece : bandmill::share(pieces, groups, rank, ranks)) members += piece.count;
             EXPECT_NEAR(static_cast<double>(members), 1000.0 / ranks, 1.0);
         }
 }
@@ -78,12 +78,26 @@ TEST(Pieces, SharesAreEqual) {
 TEST(Pieces, SharesCountTheStepsThatAreLeft) {
     const std::vector<PieceHead> pieces = {{0, 100, 1000, 999, 65536, 800}, {100, 100, 0, -1, 0, 0}};
     std::int64_t members = 0;
-    for (const PieceHead& piece : bandmill::share(pieces, 1000, 0, 2)) members += piece.count;
+    const auto groups = bandmill::equal_groups(200, 200, 1000);
+    for (const PieceHead& piece : bandmill::share(pieces, groups, 0, 2)) members += piece.count;
     EXPECT_NEAR(static_cast<double>(members), 150, 1);
 }
 
+// Some groups take more steps than others: ranks get equal work, not equal numbers.
+TEST(Pieces, SharesCountTheStepsOfTheGroups) {
+    const std::vector<bandmill::MemberGroup> groups = {{50, 100, 300}, {150, 100, 100}};
+    EXPECT_EQ(bandmill::member_steps(groups), 40000);
+    EXPECT_EQ(bandmill::steps_left({50, 100, 7, -1}, groups), 293);
+    EXPECT_EQ(bandmill::steps_left({249, 1, 0, -1}, groups), 100);
+    EXPECT_EQ(bandmill::steps_left({0, 50, 0, -1}, groups), 0) << "of an earlier round";
+    EXPECT_EQ(bandmill::steps_left({250, 1, 0, -1}, groups), 0);
+    std::int64_t members = 0;
+    for (const PieceHead& piece : bandmill::share(bandmill::not_started(groups), groups, 0, 2)) members += piece.count;
+    EXPECT_NEAR(static_cast<double>(members), 67, 1);
+}
+
 TEST(Pieces, NothingLeftIsNothingForAnyone) {
-    for (int rank = 0; rank < 3; ++rank) EXPECT_TRUE(bandmill::share({}, 10, rank, 3).empty());
+    for (int rank = 0; rank < 3; ++rank) EXPECT_TRUE(bandmill::share({}, {}, rank, 3).empty());
 }
 
 } // namespace

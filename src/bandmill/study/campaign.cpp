@@ -2,13 +2,13 @@
 
 #include "bandmill/base/text.hpp"
 #include "bandmill/io/checkpoint_file.hpp"
-#include "bandmill/study/pieces.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <future>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -44,6 +44,9 @@ void sort_out(std::vector<LostMember>& lost) {
     lost.erase(std::unique(lost.begin(), lost.end(), same), lost.end());
 }
 
+// Where a piece under way has its step.
+constexpr std::int64_t finished_mark = std::numeric_limits<std::int64_t>::max();
+
 template <class T> class Campaign {
   public:
     Campaign(Study<T>& study, const CampaignPlan& plan, Communicator& ranks, const CheckpointHead* resumed,
@@ -51,19 +54,15 @@ template <class T> class Campaign {
         : study_(study), plan_(plan), ranks_(ranks), resumed_path_(std::move(resumed_path)) {
         if (resumed)
             resumed_file_ = std::make_unique<detail::CheckpointFile>(resumed_path_, detail::CheckpointFile::Mode::read);
-        const std::int64_t points = study.spec(0, 1).grid.points();
-        points_ = static_cast<double>(points);
-        const std::vector<PieceHead> all = resumed ? resumed->pieces : std::vector{whole(study.members())};
-        const std::int64_t most = std::max<std::int64_t>(1, plan.piece_points / points);
-        const auto own = cut(share(all, study.steps(), ranks.rank(), ranks.size()), study.group_members(), most);
-        pieces_.assign(own.begin(), own.end());
-        for (const PieceHead& piece : pieces_) left_at_start_ += left(piece);
-        double left_of_all = 0;
-        for (const PieceHead& piece : all) left_of_all += left(piece);
-        share_at_start_ = 1 - left_of_all / left(whole(study.members()));
         next_checkpoint_ = plan.first_checkpoint_after;
         if (std::holds_alternative<Device>(plan.where)) study.expect_speed(5e11);
-        if (resumed && ranks.is_root()) restore(*resumed);
+        if (!resumed) {
+            begin_round(not_started(study.groups()));
+            return;
+        }
+        if (ranks.is_root()) restore(*resumed);
+        study.find_round(ranks);
+        begin_round(resumed->pieces);
     }
 
     CampaignEnd run() {
@@ -75,6 +74,10 @@ template <class T> class Campaign {
             if (!ranks_.any(!pieces_.empty())) {
                 agree([this] { study_.flush(); });
                 ranks_.sum(study_.sums());
+                if (study_.next_round(ranks_)) {
+                    begin_round(not_started(study_.groups()));
+                    continue;
+                }
                 study_.lost = lost_in(gather_lost());
                 sort_out(study_.lost);
                 refuse_if_none_is_left();
@@ -87,6 +90,30 @@ template <class T> class Campaign {
     }
 
   private:
+    // Of the pieces of all ranks, takes those that are for this one.
+    void begin_round(const std::vector<PieceHead>& all) {
+        groups_ = study_.groups();
+        const std::int64_t points = study_.spec(groups_.front().first, 1).grid.points();
+        points_ = static_cast<double>(points);
+        const std::int64_t most = std::max<std::int64_t>(1, plan_.piece_points / points);
+        point_steps_before_ += left_at_start_ * points_;
+        left_at_start_ = 0;
+        for (const PieceHead& piece : cut(share(all, groups_, ranks_.rank(), ranks_.size()), most)) {
+            if (piece.bytes > 0 && is_finished(piece)) {
+                study_.take_finished({piece.first, piece.count, read(piece).states});
+                continue;
+            }
+            pieces_.push_back(piece);
+            left_at_start_ += left(piece);
+        }
+        double left_of_all = 0;
+        for (const PieceHead& piece : all) left_of_all += left(piece);
+        const double work = member_steps(groups_);
+        share_at_start_ = work > 0 ? 1 - left_of_all / work : 0;
+    }
+
+    static bool is_finished(const PieceHead& piece) { return piece.step == finished_mark; }
+
     void restore(const CheckpointHead& head) {
         const auto sums = study_.sums();
         if (head.sums.size() != sums.size())
@@ -128,7 +155,7 @@ template <class T> class Campaign {
 
     // Member-steps.
     double left(const PieceHead& piece) const {
-        return static_cast<double>(piece.count) * static_cast<double>(study_.steps() - piece.step);
+        return static_cast<double>(piece.count) * static_cast<double>(steps_left(piece, groups_));
     }
 
     bool checkpoint_due() const {
@@ -199,6 +226,9 @@ template <class T> class Campaign {
             }
             pieces.push_back(one);
         }
+        for (const FinishedPiece<T>* piece : study_.finished())
+            pieces.push_back(
+                {{piece->first, piece->count, finished_mark, finished_mark}, std::as_bytes(std::span(piece->states))});
     }
 
     void save(bool must_succeed) {
@@ -230,8 +260,8 @@ template <class T> class Campaign {
         for (const PieceHead& piece : pieces_) left_now += left(piece);
         const double done = left_at_start_ > 0 ? 1 - left_now / left_at_start_ : 1;
         plan_.progress({share_at_start_ + (1 - share_at_start_) * done,
-                        (left_at_start_ - left_now) * points_ * ranks_.size(), clock_.seconds(), share_at_start_,
-                        study_.status()});
+                        (point_steps_before_ + (left_at_start_ - left_now) * points_) * ranks_.size(), clock_.seconds(),
+                        share_at_start_, study_.status()});
     }
 
     Study<T>& study_;
@@ -244,6 +274,8 @@ template <class T> class Campaign {
     std::optional<Ensemble<T>> current_;
     Clock clock_;
     double points_ = 0, left_at_start_ = 0, share_at_start_ = 0, next_checkpoint_ = 0;
+    double point_steps_before_ = 0; // in earlier rounds, by this rank
+    std::vector<MemberGroup> groups_;
     std::future<Ensemble<T>> next_; // last: it uses the others until it is there
 };
 

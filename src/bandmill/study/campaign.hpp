@@ -3,36 +3,49 @@
 // stop, and at the end.
 #pragma once
 
+#include "bandmill/base/where.hpp"
 #include "bandmill/ensemble/ensemble.hpp"
-#include "bandmill/io/checkpoint.hpp"
+#include "bandmill/study/pieces.hpp"
 
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
 
 namespace bandmill {
 
-using Where = std::variant<Threads, Device>;
+// Members that are done and whose states are still needed.
+template <class T> struct FinishedPiece {
+    std::int64_t first, count;
+    std::vector<T> states; // [member][point]
+};
 
 // What a study does with its members. Everything it learns is in sums that ranks can add up, or in places of its own.
+// It may take several rounds: what the members of one have shown can decide which ones the next has.
 template <class T> class Study {
   public:
     using GoOn = std::function<bool(const Progress&)>;
     virtual ~Study() = default;
 
-    // Members first .. first + count - 1 of it, as they start.
+    // Members first .. first + count - 1 of it, all of one group, as they start.
     virtual EnsembleSpec spec(std::int64_t first, std::int64_t count) const = 0;
     virtual InitialState initial(std::int64_t first, std::int64_t count) const = 0;
-    virtual std::int64_t members() const = 0;
-    virtual std::int64_t steps() const = 0;
-    virtual std::int64_t group_members() const { return members(); } // pieces do not cross the borders of groups
+    virtual std::int64_t members() const = 0;            // of the first round
+    virtual std::vector<MemberGroup> groups() const = 0; // of this round, ascending; no round has another's numbers
 
     // From where the piece stands on: to its end (true), or until go_on, asked often, says no (false).
     virtual bool run(Ensemble<T>& piece, const GoOn& go_on) = 0;
     virtual std::span<std::int64_t> sums() = 0;
     virtual std::string status() const { return {}; } // of what runs, for a progress bar
     virtual void flush() {}                           // before a checkpoint: what was written elsewhere is on the disk
+
+    // Collective, when all members of a round are done; rank 0 has the sums of all. False: that was the last.
+    virtual bool next_round(Communicator&) { return false; }
+    virtual double work() const { return member_steps(groups()); } // member-steps of all rounds so far
+    // Collective, when rank 0 has got its sums back from a checkpoint: which round that was.
+    virtual void find_round(Communicator&) {}
+    // What a checkpoint keeps beside pieces that are under way, and gives back, whole or in parts, to any rank.
+    virtual std::vector<const FinishedPiece<T>*> finished() const { return {}; }
+    virtual void take_finished(FinishedPiece<T>) {}
 
     // Steps between two looks at go_on: a third of a second at the speed so far, so that a signal is obeyed soon. A GPU
     // works best with long chunks, a core takes seconds for a thousand steps of a full piece.

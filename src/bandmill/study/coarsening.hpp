@@ -43,8 +43,8 @@ template <class T> class Coarsening : public Study<T> {
     EnsembleSpec spec(std::int64_t first, std::int64_t count) const override;
     InitialState initial(std::int64_t, std::int64_t) const override { return spec_.noise; }
     std::int64_t members() const override { return spec_.members; }
-    std::int64_t steps() const override { return steps_; }
-    std::int64_t group_members() const override;
+    std::vector<MemberGroup> groups() const override { return equal_groups(spec_.members, group_members(), steps_); }
+    std::int64_t steps() const { return steps_; }
     bool run(Ensemble<T>& piece, const typename Study<T>::GoOn& go_on) override;
     std::span<std::int64_t> sums() override { return numbers_; }
     std::string status() const override { return status_; }
@@ -56,6 +56,7 @@ template <class T> class Coarsening : public Study<T> {
     CoarseningResult result() const;
 
   private:
+    std::int64_t group_members() const;
     std::int64_t segment_end(std::int64_t step) const; // the next step at which a run must stop: histogram, or the end
     void add_histograms(Ensemble<T>& piece);
     void add(const RunResult& result, const EnsembleSpec& piece);

@@ -25,7 +25,8 @@ template <class T> class Simulation : public Study<T> {
     EnsembleSpec spec(std::int64_t first, std::int64_t count) const override;
     InitialState initial(std::int64_t first, std::int64_t count) const override;
     std::int64_t members() const override { return spec_.ensemble.members; }
-    std::int64_t steps() const override { return steps_; }
+    std::vector<MemberGroup> groups() const override { return equal_groups(members(), members(), steps_); }
+    std::int64_t steps() const { return steps_; }
     bool run(Ensemble<T>& piece, const typename Study<T>::GoOn& go_on) override;
     std::span<std::int64_t> sums() override { return sums_; }
     std::string status() const override { return status_; }
