@@ -2,6 +2,7 @@
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/event.hpp"
+#include "bandmill/cluster/rows.hpp"
 #include "bandmill/ensemble/stepper.hpp"
 
 namespace bandmill {
@@ -49,5 +50,14 @@ template <class T> std::unique_ptr<detail::Stepper<T>> detail::make_stepper(cons
 }
 template std::unique_ptr<detail::Stepper<double>> detail::make_stepper<double>(const StepperSetup&, Device);
 template std::unique_ptr<detail::Stepper<float>> detail::make_stepper<float>(const StepperSetup&, Device);
+
+template <class T>
+std::unique_ptr<detail::Rows<T>> detail::make_rows(std::span<const RowBlock<T>>, std::int64_t, int, Device) {
+    throw_missing();
+}
+template std::unique_ptr<detail::Rows<double>> detail::make_rows<double>(std::span<const RowBlock<double>>,
+                                                                         std::int64_t, int, Device);
+template std::unique_ptr<detail::Rows<float>> detail::make_rows<float>(std::span<const RowBlock<float>>, std::int64_t,
+                                                                       int, Device);
 
 } // namespace bandmill

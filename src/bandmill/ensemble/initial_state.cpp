@@ -34,6 +34,9 @@ void check(const UniformNoise& noise, const Grid& grid, std::int64_t members) {
         throw InvalidArgument("noise on " + std::to_string(grid.points()) +
                               " points is not possible (there are 2^33 random numbers for a member): give states");
     check_per_member(noise.mean, members, "the mean");
+    if (!noise.numbers.empty() && static_cast<std::int64_t>(noise.numbers.size()) != members)
+        throw InvalidArgument("the noise has " + std::to_string(noise.numbers.size()) + " numbers for " +
+                              std::to_string(members) + " members: give one for each, or none");
 }
 
 void check(const Cosine& cosine, const Grid&, std::int64_t) {
@@ -94,11 +97,14 @@ template <class T> struct Filler {
     T* states;
 
     T* state(std::int64_t k) const { return states + k * grid.points(); }
+    std::int64_t number(const UniformNoise& noise, std::int64_t member) const {
+        return noise.numbers.empty() ? numbered_from + member : noise.numbers[static_cast<std::size_t>(member)];
+    }
 
     void operator()(const UniformNoise& noise) const {
         for_each_share(count, thread_count({}), [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t k = begin; k < end; ++k)
-                write_noise(noise, grid.points(), static_cast<std::uint64_t>(numbered_from + first + k),
+                write_noise(noise, grid.points(), static_cast<std::uint64_t>(number(noise, first + k)),
                             of_member(noise.mean, first + k), state(k));
         });
     }

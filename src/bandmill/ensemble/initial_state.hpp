@@ -16,6 +16,8 @@ struct UniformNoise {
     std::vector<double> mean = {0}; // one for all, or one per member
     bool exact_mean = false;        // subtract the noise's own average from each member
     std::uint64_t seed = 0;
+    // Whose noise each member gets; empty: that of its own number, which counts from the ensemble's first_member on.
+    std::vector<std::int64_t> numbers = {};
 };
 // mean + amplitude cos(wavenumber x)
 struct Cosine {

@@ -48,7 +48,11 @@ template <class T> EnsembleSpec Simulation<T>::spec(std::int64_t first, std::int
 
 template <class T> InitialState Simulation<T>::initial(std::int64_t first, std::int64_t count) const {
     InitialState some = spec_.initial;
-    if (auto* noise = std::get_if<UniformNoise>(&some)) noise->mean = some_of(noise->mean, first, count);
+    if (auto* noise = std::get_if<UniformNoise>(&some)) {
+        noise->mean = some_of(noise->mean, first, count);
+        if (!noise->numbers.empty()) // one per member, also where there is one member
+            noise->numbers = {noise->numbers.begin() + first, noise->numbers.begin() + first + count};
+    }
     if (auto* constant = std::get_if<Constant>(&some)) constant->value = some_of(constant->value, first, count);
     return some;
 }

@@ -1,0 +1,668 @@
+#include "bandmill/study/flow_map.hpp"
+
+#include "bandmill/base/text.hpp"
+#include "bandmill/base/threads.hpp"
+#include "bandmill/ensemble/schedule.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+namespace bandmill {
+namespace {
+
+constexpr int most_halvings = 6; // by rounds 1 to 6; then come refine_round and all_done
+constexpr int refine_round = most_halvings + 1, all_done = refine_round + 1;
+constexpr std::int64_t window_samples = 32, watch_samples = 62; // of the latter, each has a bit
+constexpr std::int64_t most_cells = std::int64_t{1} << 28;
+
+// Squares of rates are added up as integers, so that a window may be cut by a checkpoint. Beyond the largest rate a
+// pattern is in motion anyway.
+constexpr double rate_steps = static_cast<double>(std::int64_t{1} << 48), largest_rate = 32;
+std::int64_t fixed_square(double rate) {
+    const double size = rate < largest_rate ? rate : largest_rate; // NaN too
+    return static_cast<std::int64_t>(size * size * rate_steps);
+}
+
+// Numbers of a cell. Those from `gradient` on come from the end of its run. Sums of ranks: each number is written by
+// one of them.
+enum Field : int {
+    rounds,    // bit r: it is a member of round r
+    sorted_as, // class by k-means, + 2
+    too_long,  // bit i: |C| was too large for the time step at the i-th look
+    early,
+    late,
+    gradient,
+    forced_share,
+    lowest,
+    highest,
+    interfaces,
+    free_energy,
+    mean_drift,
+    outcomes, // of the last round, 16 bits for each class
+    fields
+};
+
+std::int64_t as_number(double value) { return std::bit_cast<std::int64_t>(value); }
+double as_real(std::int64_t number) { return std::bit_cast<double>(number); }
+
+std::vector<std::int64_t> sorted(std::vector<std::int64_t> steps) {
+    std::sort(steps.begin(), steps.end());
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    return steps;
+}
+
+// Where C^3 - C = potential, C >= 1.
+double phase_at(double potential) {
+    double c = 1 + std::cbrt(potential);
+    for (int newton = 0; newton < 60; ++newton) c -= (c * c * c - c - potential) / (3 * c * c - 1);
+    return c;
+}
+
+std::string short_text(double value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.3g", value);
+    return digits;
+}
+
+void check(const FlowMapSpec& spec) {
+    if (spec.x == spec.y)
+        throw InvalidArgument("both axes of the map are " + std::string(name(spec.x)) + ": give two parameters");
+    for (int which = 0; which < flow_parameters; ++which) {
+        const auto parameter = static_cast<FlowParameter>(which);
+        if (spec.of(parameter).empty())
+            throw InvalidArgument("the map has no value for " + std::string(name(parameter)) + ": give at least one");
+        for (const double value : spec.of(parameter))
+            if (!std::isfinite(value))
+                throw InvalidArgument("a value of " + std::string(name(parameter)) +
+                                      " is not finite: give finite numbers");
+    }
+    double cells = 1;
+    for (const std::vector<double>& values : spec.values) cells *= static_cast<double>(values.size());
+    if (cells > static_cast<double>(most_cells) / std::max(1, spec.refine))
+        throw InvalidArgument("a map of " + detail::text(cells) +
+                              " cells is too large (more than 2^28 runs in a round): "
+                              "give fewer cells, panels or repetitions");
+    if (spec.grid.ends() != Ends::periodic)
+        throw InvalidArgument("the forced equation is periodic: give a periodic grid");
+    if (!(spec.until > 0) || !std::isfinite(spec.until))
+        throw InvalidArgument("a map at the time " + detail::text(spec.until) + " has no steps: give a later time");
+    if (!(spec.window >= 0) || spec.window > spec.until)
+        throw InvalidArgument("a closing window of " + detail::text(spec.window) +
+                              " does not lie within the run, which "
+                              "ends at " +
+                              detail::text(spec.until) + ": give a shorter one");
+    if (spec.refine < 0 || spec.refine > 1000)
+        throw InvalidArgument("cells at a border cannot be run again " + std::to_string(spec.refine) +
+                              " times: give 0 to 1000");
+    if (spec.keep_width < 0 || spec.keep_height < 0)
+        throw InvalidArgument("the number of cells that keep their states is negative: give 0 or more");
+    if (spec.kmeans_restarts < 0)
+        throw InvalidArgument("k-means cannot start " + std::to_string(spec.kmeans_restarts) +
+                              " times: give 0 or more");
+}
+
+} // namespace
+
+const char* name(FlowParameter parameter) {
+    constexpr std::array<const char*, flow_parameters> names{"mean", "forcing", "speed", "wavenumber", "gamma"};
+    return names[static_cast<std::size_t>(parameter)];
+}
+
+std::vector<FlowParameter> FlowMapSpec::panel_parameters() const {
+    std::vector<FlowParameter> others;
+    for (int which = 0; which < flow_parameters; ++which)
+        if (const auto parameter = static_cast<FlowParameter>(which); parameter != x && parameter != y)
+            others.push_back(parameter);
+    return others;
+}
+
+std::int64_t FlowMapSpec::panels() const {
+    std::int64_t count = 1;
+    for (const FlowParameter parameter : panel_parameters()) count *= static_cast<std::int64_t>(of(parameter).size());
+    return count;
+}
+
+double FlowMapSpec::window_length() const {
+    if (window > 0) return window;
+    double slowest = std::numeric_limits<double>::infinity();
+    for (const double v : of(FlowParameter::speed))
+        for (const double k : of(FlowParameter::wavenumber))
+            if (v * std::abs(k) > 0) slowest = std::min(slowest, v * std::abs(k));
+    return std::min(until / 2, std::isfinite(slowest) ? 2 * std::numbers::pi / slowest : until / 4);
+}
+
+std::vector<std::int64_t> FlowMapSpec::kept_along(std::int64_t cells, std::int64_t keep) {
+    keep = std::min(keep, cells);
+    std::vector<std::int64_t> kept;
+    for (std::int64_t i = 0; i < keep; ++i)
+        kept.push_back(keep == 1 ? 0 : (i * (cells - 1) + (keep - 1) / 2) / (keep - 1));
+    return kept;
+}
+
+template <class T> FlowMap<T>::FlowMap(const FlowMapSpec& spec, Where where) : spec_(spec), where_(where) {
+    check(spec);
+    steps_ = detail::steps_to_reach(spec.until, spec.step_length());
+    if (steps_ > (std::int64_t{1} << 50))
+        throw InvalidArgument("the time step is too short for the time " + detail::text(spec.until) +
+                              ": more than 2^50 steps");
+    members_per_round_ = spec.cells() * std::max(1, spec.refine);
+    kept_x_ = FlowMapSpec::kept_along(spec.width(), spec.keep_width);
+    kept_y_ = FlowMapSpec::kept_along(spec.height(), spec.keep_height);
+    for (std::int64_t k = 0; k < spec.cells(); ++k) expected_.push_back(expected_halvings(cell(k)));
+    const std::int64_t kept = spec.panels() * static_cast<std::int64_t>(kept_x_.size() * kept_y_.size());
+    numbers_.resize(static_cast<std::size_t>(1 + spec.cells() * (fields + spec.refine) + kept * spec.grid.points()));
+    known_ = numbers_;
+    begin(0);
+}
+
+template <class T> typename FlowMap<T>::Cell FlowMap<T>::cell(std::int64_t number) const {
+    std::array<double, flow_parameters> own{};
+    const auto set = [&](FlowParameter parameter, std::int64_t at) {
+        own[static_cast<std::size_t>(parameter)] = spec_.of(parameter)[static_cast<std::size_t>(at)];
+    };
+    set(spec_.x, number % spec_.width());
+    set(spec_.y, number / spec_.width() % spec_.height());
+    std::int64_t panel = number / (spec_.width() * spec_.height());
+    const std::vector<FlowParameter> others = spec_.panel_parameters();
+    for (auto parameter = others.rbegin(); parameter != others.rend(); ++parameter) {
+        const auto count = static_cast<std::int64_t>(spec_.of(*parameter).size());
+        set(*parameter, panel % count);
+        panel /= count;
+    }
+    return {own[0], own[1], {.gamma = own[4], .wavenumber = own[3], .speed = own[2]}};
+}
+
+// The forcing moves the chemical potential by up to f0 / k, from that of the mean, or from 0 between two phases. What
+// lies beyond this shows in round 0.
+template <class T> int FlowMap<T>::expected_halvings(const Cell& cell) const {
+    const double mean = std::abs(cell.mean), wavenumber = std::abs(cell.equation.wavenumber);
+    const double potential =
+        std::max(0.0, mean * mean * mean - mean) + (wavenumber > 0 ? std::abs(cell.forcing) / wavenumber : 0);
+    const double largest = 1.05 * std::max({1.0, phase_at(potential), mean + spec_.amplitude});
+    const double limit = cell.equation.stable_step(spec_.grid, largest);
+    int halvings = 0;
+    while (halvings < most_halvings && std::ldexp(spec_.step_length(), -halvings) > limit) ++halvings;
+    return halvings;
+}
+
+template <class T> std::int64_t& FlowMap<T>::number(std::int64_t cell, int field) {
+    return numbers_[static_cast<std::size_t>(1 + cell * fields + field)];
+}
+template <class T> std::int64_t FlowMap<T>::known(std::int64_t cell, int field) const {
+    return known_[static_cast<std::size_t>(1 + cell * fields + field)];
+}
+template <class T> int FlowMap<T>::halvings(std::int64_t cell, int round) const {
+    const auto before =
+        static_cast<std::uint64_t>(known(cell, rounds)) & ((std::uint64_t{2} << std::min(round, most_halvings)) - 1);
+    return expected_[static_cast<std::size_t>(cell)] + std::popcount(before);
+}
+
+// Sorted so that those with the same matrix, equation and noise stand together.
+template <class T> std::vector<typename FlowMap<T>::Run> FlowMap<T>::runs_of(int round) const {
+    std::vector<Run> runs;
+    for (std::int64_t k = 0; k < spec_.cells(); ++k) {
+        if (round > 0 && (known(k, rounds) >> round & 1) == 0) continue;
+        if (round < refine_round)
+            runs.push_back({k, spec_.seed, halvings(k, round)});
+        else
+            for (int other = 1; other <= spec_.refine; ++other)
+                runs.push_back({k, spec_.seed + static_cast<std::uint64_t>(other), halvings(k, round)});
+    }
+    const auto key = [&](const Run& run) {
+        const ForcedCahnHilliard equation = cell(run.cell).equation;
+        return std::tuple(equation.gamma, equation.speed, equation.wavenumber, run.halvings, run.seed, run.cell);
+    };
+    std::sort(runs.begin(), runs.end(), [&](const Run& a, const Run& b) { return key(a) < key(b); });
+    return runs;
+}
+
+template <class T> void FlowMap<T>::begin(int round) {
+    round_ = round;
+    runs_ = runs_of(round < all_done ? round : 0);
+    borders_ = {0};
+    const auto same = [&](const Run& a, const Run& b) {
+        const ForcedCahnHilliard one = cell(a.cell).equation, other = cell(b.cell).equation;
+        return one.gamma == other.gamma && one.speed == other.speed && one.wavenumber == other.wavenumber &&
+               a.halvings == b.halvings && a.seed == b.seed;
+    };
+    for (std::size_t at = 1; at <= runs_.size(); ++at)
+        if (at == runs_.size() || !same(runs_[at - 1], runs_[at])) borders_.push_back(static_cast<std::int64_t>(at));
+    if (round < all_done) work_ += member_steps(groups());
+}
+
+template <class T> std::vector<MemberGroup> FlowMap<T>::groups() const {
+    std::vector<MemberGroup> groups;
+    for (std::size_t at = 1; at < borders_.size(); ++at)
+        groups.push_back({first_member(round_) + borders_[at - 1], borders_[at] - borders_[at - 1],
+                          steps_ << runs_[static_cast<std::size_t>(borders_[at - 1])].halvings});
+    return groups;
+}
+
+template <class T> const typename FlowMap<T>::Run& FlowMap<T>::run_of(std::int64_t member) const {
+    return runs_[static_cast<std::size_t>(member - first_member(round_))];
+}
+
+template <class T> EnsembleSpec FlowMap<T>::spec(std::int64_t first, std::int64_t count) const {
+    const Run& run = run_of(first);
+    EnsembleSpec spec{.equation = cell(run.cell).equation,
+                      .grid = spec_.grid,
+                      .members = count,
+                      .time_step = std::ldexp(spec_.step_length(), -run.halvings),
+                      .parameters = {{}},
+                      .first_member = first};
+    for (std::int64_t k = 0; k < count; ++k) spec.parameters[0].push_back(cell(run_of(first + k).cell).forcing);
+    return spec;
+}
+
+// The same noise in every panel: they differ by their parameters alone.
+template <class T> InitialState FlowMap<T>::initial(std::int64_t first, std::int64_t count) const {
+    UniformNoise noise{.amplitude = spec_.amplitude, .mean = {}, .exact_mean = true, .seed = run_of(first).seed};
+    for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t own = run_of(first + k).cell;
+        noise.mean.push_back(cell(own).mean);
+        noise.numbers.push_back(own % (spec_.width() * spec_.height()));
+    }
+    return noise;
+}
+
+template <class T> std::vector<std::int64_t> FlowMap<T>::watch_steps(std::int64_t steps) const {
+    std::vector<std::int64_t> looks;
+    for (std::int64_t i = 1; i <= watch_samples; ++i)
+        looks.push_back(static_cast<std::int64_t>(static_cast<double>(steps) * static_cast<double>(i) / watch_samples));
+    looks.back() = steps;
+    return sorted(std::move(looks));
+}
+
+template <class T> std::vector<std::int64_t> FlowMap<T>::window_steps(std::int64_t steps) const {
+    const double window = static_cast<double>(steps) * std::min(1.0, spec_.window_length() / time());
+    std::vector<std::int64_t> samples;
+    for (std::int64_t i = 0; i < window_samples; ++i)
+        samples.push_back(steps - static_cast<std::int64_t>(window * static_cast<double>(i) / window_samples));
+    return sorted(std::move(samples));
+}
+
+template <class T> void FlowMap<T>::add(const RunResult& result, Ensemble<T>& piece) {
+    const std::int64_t steps = steps_ << run_of(piece.spec().first_member).halvings;
+    const std::vector<std::int64_t> looks = watch_steps(steps), window = window_steps(steps);
+    const auto& equation = std::get<ForcedCahnHilliard>(piece.spec().equation);
+    const auto place = [](const std::vector<std::int64_t>& list, std::int64_t step) {
+        const auto at = std::lower_bound(list.begin(), list.end(), step);
+        return at != list.end() && *at == step ? at - list.begin() : -1;
+    };
+    for (const Sample& sample : result.samples) {
+        const auto look = place(looks, sample.step), part = place(window, sample.step);
+        const bool first_half = part < std::ssize(window) / 2;
+        for (std::int64_t k = 0; k < piece.spec().members; ++k) {
+            const Run& run = run_of(piece.spec().first_member + k);
+            const double largest = sample.values[0][static_cast<std::size_t>(k)];
+            const double rate = sample.values[1][static_cast<std::size_t>(k)];
+            if (round_ == refine_round) { // its cell has been watched before
+                if (part >= 0) refined_square(run) += fixed_square(rate);
+                continue;
+            }
+            if (look >= 0 && !(piece.time_step() <= equation.stable_step(spec_.grid, largest)))
+                number(run.cell, too_long) += std::int64_t{1} << look;
+            if (part >= 0) number(run.cell, first_half ? early : late) += fixed_square(rate);
+        }
+    }
+    if (!result.samples.empty())
+        status_ = (round_ == 0              ? ""
+                   : round_ == refine_round ? std::to_string(runs_.size()) + " runs at borders, "
+                                            : std::to_string(runs_.size()) + " cells by shorter steps, ") +
+                  "t = " + short_text(result.samples.back().time);
+}
+
+template <class T> std::int64_t& FlowMap<T>::refined_square(const Run& run) {
+    const std::size_t all = static_cast<std::size_t>(spec_.cells() * spec_.refine);
+    return numbers_[numbers_.size() - all + static_cast<std::size_t>(run.cell * spec_.refine) +
+                    static_cast<std::size_t>(run.seed - spec_.seed - 1)];
+}
+
+// Where the final state of a cell is kept in numbers_; none: -1.
+template <class T> std::int64_t FlowMap<T>::kept_place(std::int64_t cell) const {
+    const auto along = [](const std::vector<std::int64_t>& kept, std::int64_t index) {
+        const auto at = std::lower_bound(kept.begin(), kept.end(), index);
+        return at != kept.end() && *at == index ? at - kept.begin() : -1;
+    };
+    const auto x = along(kept_x_, cell % spec_.width()), y = along(kept_y_, cell / spec_.width() % spec_.height());
+    if (x < 0 || y < 0) return -1;
+    const std::int64_t panel = cell / (spec_.width() * spec_.height());
+    const std::int64_t kept = (panel * std::ssize(kept_y_) + y) * std::ssize(kept_x_) + x;
+    return 1 + spec_.cells() * fields + kept * spec_.grid.points();
+}
+
+template <class T> void FlowMap<T>::finish(Ensemble<T>& piece) {
+    const std::int64_t first = piece.spec().first_member, count = piece.spec().members, points = spec_.grid.points();
+    const auto& equation = std::get<ForcedCahnHilliard>(piece.spec().equation);
+    const ForcedWave wave(spec_.grid, equation.wavenumber);
+    const ObservableRequest requests[] = {{Observable::interfaces}, {Observable::free_energy}, {Observable::mean}};
+    const Sample sample = piece.sample(requests, true);
+    std::vector<T> states = piece.states();
+    const auto samples = static_cast<double>(window_steps(steps_ << run_of(first).halvings).size());
+    const int threads =
+        detail::thread_count(std::holds_alternative<Threads>(where_) ? std::get<Threads>(where_) : Threads{});
+    detail::for_each_share(count, threads, [&](std::int64_t from, std::int64_t to) {
+        for (std::int64_t k = from; k < to; ++k) {
+            const Run& run = run_of(first + k);
+            const std::span<const T> state(states.data() + k * points, static_cast<std::size_t>(points));
+            FlowFeatures seen;
+            wave.measure(state, seen);
+            if (round_ == refine_round) {
+                seen.rate = std::sqrt(static_cast<double>(refined_square(run)) / rate_steps / samples);
+                seen.early_rate = seen.late_rate = seen.rate;
+                seen.motion = motion(seen, equation.speed);
+                const FlowClass kind = judge(seen, rule_).kind;
+                if (kind != FlowClass::none)
+                    number(run.cell, outcomes) += std::int64_t{1} << 16 * static_cast<int>(kind);
+                continue;
+            }
+            const auto value = [&](int which) {
+                return sample.values[static_cast<std::size_t>(which)][static_cast<std::size_t>(k)];
+            };
+            number(run.cell, gradient) = as_number(seen.gradient);
+            number(run.cell, forced_share) = as_number(seen.forced_share);
+            number(run.cell, lowest) = as_number(seen.lowest);
+            number(run.cell, highest) = as_number(seen.highest);
+            number(run.cell, interfaces) = as_number(value(0));
+            number(run.cell, free_energy) = as_number(value(1));
+            number(run.cell, mean_drift) = as_number(value(2) - cell(run.cell).mean);
+            if (const std::int64_t place = kept_place(run.cell); place >= 0)
+                for (std::int64_t i = 0; i < points; ++i)
+                    numbers_[static_cast<std::size_t>(place + i)] =
+                        as_number(static_cast<double>(state[static_cast<std::size_t>(i)]));
+        }
+    });
+    if (round_ < refine_round && spec_.kmeans_restarts > 0) finished_.push_back({first, count, std::move(states)});
+}
+
+template <class T> bool FlowMap<T>::run(Ensemble<T>& piece, const typename Study<T>::GoOn& go_on) {
+    const std::int64_t steps = steps_ << run_of(piece.spec().first_member).halvings;
+    std::vector<std::int64_t> samples = watch_steps(steps);
+    const std::vector<std::int64_t> window = window_steps(steps);
+    samples.insert(samples.end(), window.begin(), window.end());
+    samples = sorted(std::move(samples));
+    bool wanted = true;
+    while (piece.step() < steps && wanted) {
+        RunPlan plan{.end_time = static_cast<double>(steps) * piece.time_step(),
+                     .observables = {{Observable::largest}, {Observable::rate}},
+                     .keep_values = true,
+                     .chunk = this->chunk(piece.spec()),
+                     .stop_when_none_is_left = false,
+                     .warn = [](const std::string&) {}}; // what is above the limit is run again
+        for (const std::int64_t step : samples)
+            if (step > piece.step()) plan.times.push_back(static_cast<double>(step) * piece.time_step());
+        // Every now and then the samples come out, for the status, and because each has a number per member.
+        const auto start = std::chrono::steady_clock::now();
+        plan.progress = [&](const Progress& progress) {
+            wanted = go_on(progress);
+            return wanted && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500);
+        };
+        const std::int64_t before = piece.step();
+        const RunResult result = piece.run(plan);
+        this->time_steps(piece.spec(), piece.step() - before,
+                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        add(result, piece);
+    }
+    if (piece.step() < steps) return false;
+    finish(piece);
+    return true;
+}
+
+template <class T> double FlowMap<T>::motion(const FlowFeatures& seen, double speed) {
+    return speed * seen.gradient > 0 ? seen.rate / (speed * seen.gradient) : 0;
+}
+
+template <class T> FlowFeatures FlowMap<T>::features(std::int64_t cell) const {
+    const auto samples = std::ssize(window_steps(steps_ << halvings(cell, round_)));
+    const auto mean = [&](std::int64_t squares, std::int64_t count) {
+        return count > 0 ? std::sqrt(static_cast<double>(squares) / rate_steps / static_cast<double>(count)) : 0;
+    };
+    FlowFeatures seen;
+    seen.lowest = as_real(known(cell, lowest));
+    seen.highest = as_real(known(cell, highest));
+    if (!std::isfinite(seen.lowest) || !std::isfinite(seen.highest)) return {};
+    seen.early_rate = mean(known(cell, early), samples / 2);
+    seen.late_rate = mean(known(cell, late), samples - samples / 2);
+    seen.rate = mean(known(cell, early) + known(cell, late), samples);
+    seen.gradient = as_real(known(cell, gradient));
+    seen.forced_share = as_real(known(cell, forced_share));
+    seen.interfaces = as_real(known(cell, interfaces));
+    seen.free_energy = as_real(known(cell, free_energy));
+    seen.mean_drift = as_real(known(cell, mean_drift));
+    seen.motion = motion(seen, this->cell(cell).equation.speed);
+    return seen;
+}
+
+template <class T> std::vector<FlowFeatures> FlowMap<T>::all_features() const {
+    std::vector<FlowFeatures> all(static_cast<std::size_t>(spec_.cells()));
+    detail::for_each_share(spec_.cells(), detail::thread_count({}), [&](std::int64_t from, std::int64_t to) {
+        for (std::int64_t k = from; k < to; ++k) all[static_cast<std::size_t>(k)] = features(k);
+    });
+    return all;
+}
+
+template <class T> std::vector<FlowClass> FlowMap<T>::classes(const std::vector<FlowFeatures>& all) const {
+    std::vector<FlowClass> kinds;
+    for (const FlowFeatures& seen : all) kinds.push_back(judge(seen, rule_).kind);
+    return kinds;
+}
+
+// Every rank gets to know all that was found; it is rank 0 alone that adds it to what comes.
+template <class T> void FlowMap<T>::share_numbers(Communicator& ranks) {
+    if (ranks.size() == 1) {
+        known_ = numbers_;
+        return;
+    }
+    const auto bytes = std::as_bytes(std::span(numbers_));
+    const std::string all = ranks.broadcast(
+        ranks.is_root() ? std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) : std::string());
+    std::memcpy(known_.data(), all.data(), all.size());
+    if (!ranks.is_root()) std::fill(numbers_.begin(), numbers_.end(), 0);
+}
+
+template <class T> void FlowMap<T>::find_round(Communicator& ranks) {
+    share_numbers(ranks);
+    if (known_[0] >= refine_round) rule_ = find_rule(all_features());
+    work_ = 0;
+    begin(static_cast<int>(known_[0]));
+}
+
+// To be run again.
+template <class T> void FlowMap<T>::forget(std::int64_t cell) {
+    for (int field = rounds + 1; field < fields; ++field) number(cell, field) = 0;
+    if (const std::int64_t place = kept_place(cell); place >= 0)
+        std::fill_n(numbers_.begin() + place, spec_.grid.points(), 0);
+}
+
+template <class T> bool FlowMap<T>::next_round(Communicator& ranks) {
+    share_numbers(ranks);
+    const auto enter = [&](int round, const std::vector<std::int64_t>& cells) {
+        for (const std::int64_t k : cells) {
+            known_[static_cast<std::size_t>(1 + k * fields + rounds)] |= std::int64_t{1} << round;
+            if (!ranks.is_root()) continue;
+            if (round < refine_round) forget(k);
+            number(k, rounds) = known(k, rounds);
+        }
+        if (ranks.is_root()) numbers_[0] = round;
+        begin(round);
+    };
+    if (round_ < refine_round) {
+        std::vector<std::int64_t> again;
+        for (std::int64_t k = 0; k < spec_.cells() && round_ < most_halvings; ++k)
+            if (known(k, too_long) != 0 && halvings(k, round_) < most_halvings) again.push_back(k);
+        if (!again.empty()) {
+            repeated += std::ssize(again);
+            enter(round_ + 1, again);
+            return true;
+        }
+        const std::vector<FlowFeatures> all = all_features();
+        rule_ = find_rule(all);
+        const std::vector<FlowClass> kinds = classes(all);
+        for (std::int64_t k = 0; k < spec_.cells() && ranks.is_root(); ++k)
+            if (kinds[static_cast<std::size_t>(k)] == FlowClass::none)
+                this->lost.push_back({k, time(), {cell(k).forcing}});
+        if (spec_.kmeans_restarts > 0) sort_states(kinds, ranks);
+        finished_.clear();
+        if (spec_.refine > 0) {
+            const std::int64_t panel = spec_.width() * spec_.height();
+            std::vector<std::int64_t> border;
+            for (std::int64_t first = 0; first < spec_.cells(); first += panel) {
+                const auto marks = border_cells(
+                    std::span(kinds).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(panel)),
+                    spec_.width());
+                for (std::int64_t k = 0; k < panel; ++k)
+                    if (marks[static_cast<std::size_t>(k)]) border.push_back(first + k);
+            }
+            if (!border.empty()) {
+                refined = std::ssize(border) * spec_.refine;
+                enter(refine_round, border);
+                return true;
+            }
+        }
+    }
+    round_ = all_done;
+    if (ranks.is_root()) numbers_[0] = known_[0] = all_done;
+    return false;
+}
+
+// k-means of the final states, panel by panel.
+template <class T> void FlowMap<T>::sort_states(const std::vector<FlowClass>& kinds, Communicator& ranks) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::int64_t panel = spec_.width() * spec_.height(), points = spec_.grid.points();
+    std::vector<std::vector<Run>> runs;
+    for (int round = 0; round <= round_; ++round) runs.push_back(runs_of(round));
+    // The rows of a piece, where they belong: -1 for those that were run again.
+    std::vector<std::vector<std::int64_t>> cells;
+    for (const FinishedPiece<T>& piece : finished_) {
+        const auto round = static_cast<int>(piece.first / members_per_round_);
+        std::vector<std::int64_t>& own = cells.emplace_back();
+        for (std::int64_t k = 0; k < piece.count; ++k) {
+            const std::int64_t number =
+                runs[static_cast<std::size_t>(round)][static_cast<std::size_t>(piece.first - first_member(round) + k)]
+                    .cell;
+            const bool repeated_later = known(number, rounds) >> (round + 1) != 0;
+            own.push_back(repeated_later ? -1 : number);
+        }
+    }
+    for (std::int64_t which = 0; which < spec_.panels(); ++which) {
+        std::vector<std::vector<std::int64_t>> places; // of each block, in the panel
+        std::vector<RowBlock<T>> blocks;
+        for (std::size_t p = 0; p < finished_.size(); ++p)
+            for (std::size_t from = 0; from < cells[p].size();) {
+                std::vector<std::int64_t> block;
+                std::size_t to = from;
+                for (; to < cells[p].size() && cells[p][to] >= 0 && cells[p][to] / panel == which; ++to)
+                    block.push_back(cells[p][to] % panel);
+                if (!block.empty()) {
+                    blocks.push_back({std::span<const T>(finished_[p].states)
+                                          .subspan(from * static_cast<std::size_t>(points),
+                                                   block.size() * static_cast<std::size_t>(points)),
+                                      {}});
+                    places.push_back(std::move(block));
+                }
+                from = std::max(to, from + 1);
+            }
+        for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b].numbers = places[b];
+        const KMeansResult found =
+            kmeans<T>(blocks, points, {.clusters = flow_classes, .seed = spec_.seed, .restarts = spec_.kmeans_restarts},
+                      where_, ranks);
+        std::vector<std::int64_t> labels(static_cast<std::size_t>(panel)); // + 1
+        for (std::size_t b = 0; b < blocks.size(); ++b)
+            for (std::size_t row = 0; row < places[b].size(); ++row)
+                labels[static_cast<std::size_t>(places[b][row])] = found.labels[b][row] + 1;
+        ranks.sum(labels);
+        if (!ranks.is_root()) continue;
+        const auto of_panel =
+            std::span(kinds).subspan(static_cast<std::size_t>(which * panel), static_cast<std::size_t>(panel));
+        const std::vector<FlowClass> named = by_meaning(labels, of_panel);
+        for (std::int64_t k = 0; k < panel; ++k)
+            number(which * panel + k, sorted_as) =
+                known_[static_cast<std::size_t>(1 + (which * panel + k) * fields + sorted_as)] =
+                    static_cast<int>(named[static_cast<std::size_t>(k)]) + 2;
+    }
+    kmeans_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// k-means numbers its clusters by chance. Each gets the name that suits its cells best: of all ways to name them, the
+// one by which most cells agree with their patterns. labels: cluster + 1, 0 for none.
+template <class T>
+std::vector<FlowClass> FlowMap<T>::by_meaning(const std::vector<std::int64_t>& labels,
+                                              std::span<const FlowClass> kinds) {
+    std::int64_t both[flow_classes + 1][flow_classes + 1]{}; // [cluster + 1][class + 1]
+    for (std::size_t k = 0; k < labels.size(); ++k) ++both[labels[k]][static_cast<int>(kinds[k]) + 1];
+    std::array<int, flow_classes> order{0, 1, 2}, best = order;
+    std::int64_t most = -1;
+    do {
+        std::int64_t agreeing = 0;
+        for (int cluster = 0; cluster < flow_classes; ++cluster)
+            agreeing += both[cluster + 1][order[static_cast<std::size_t>(cluster)] + 1];
+        if (agreeing > most) {
+            most = agreeing;
+            best = order;
+        }
+    } while (std::next_permutation(order.begin(), order.end()));
+    std::vector<FlowClass> named;
+    for (const std::int64_t label : labels)
+        named.push_back(label == 0 ? FlowClass::none
+                                   : static_cast<FlowClass>(best[static_cast<std::size_t>(label - 1)]));
+    return named;
+}
+
+template <class T> std::vector<const FinishedPiece<T>*> FlowMap<T>::finished() const {
+    std::vector<const FinishedPiece<T>*> all;
+    for (const FinishedPiece<T>& piece : finished_) all.push_back(&piece);
+    return all;
+}
+
+template <class T> FlowMapResult<T> FlowMap<T>::result() const {
+    FlowMapResult<T> result;
+    result.features = all_features();
+    result.rule = rule_;
+    const std::int64_t panel = spec_.width() * spec_.height();
+    for (std::int64_t k = 0; k < spec_.cells(); ++k) {
+        const FlowVerdict verdict = judge(result.features[static_cast<std::size_t>(k)], rule_);
+        result.verdicts.push_back(verdict);
+        std::array<int, flow_classes> runs{};
+        for (int kind = 0; kind < flow_classes; ++kind) {
+            runs[static_cast<std::size_t>(kind)] = static_cast<int>(known(k, outcomes) >> 16 * kind & 0xffff);
+            if (static_cast<int>(verdict.kind) == kind) ++runs[static_cast<std::size_t>(kind)];
+        }
+        FlowClass kind = verdict.kind; // where two are as frequent
+        for (int other = 0; other < flow_classes; ++other)
+            if (kind == FlowClass::none ? runs[static_cast<std::size_t>(other)] > 0
+                                        : runs[static_cast<std::size_t>(other)] > runs[static_cast<std::size_t>(kind)])
+                kind = static_cast<FlowClass>(other);
+        result.classes.push_back(kind);
+        result.outcomes.push_back(runs);
+        if (spec_.kmeans_restarts > 0) result.kmeans.push_back(static_cast<FlowClass>(known(k, sorted_as) - 2));
+        result.halvings.push_back(halvings(k, most_halvings));
+        result.step_too_long.push_back(known(k, too_long) != 0);
+    }
+    const auto share = [&](const std::vector<FlowClass>& map) {
+        std::int64_t marked = 0;
+        for (std::int64_t first = 0; first < std::ssize(map); first += panel)
+            for (const char mark :
+                 speckles(std::span(map).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(panel)),
+                          spec_.width()))
+                marked += mark;
+        return static_cast<double>(marked) / static_cast<double>(spec_.cells());
+    };
+    result.speckle = share(result.classes);
+    result.kmeans_speckle = share(result.kmeans);
+    const std::size_t states = 1 + static_cast<std::size_t>(spec_.cells() * fields);
+    const std::size_t kept =
+        static_cast<std::size_t>(spec_.panels() * spec_.grid.points()) * kept_x_.size() * kept_y_.size();
+    for (std::size_t i = 0; i < kept; ++i) result.kept.push_back(static_cast<T>(as_real(known_[states + i])));
+    return result;
+}
+
+template class FlowMap<double>;
+template class FlowMap<float>;
+
+} // namespace bandmill

@@ -1,0 +1,140 @@
+// FlowMap: the forced Cahn-Hilliard equation over a map of two of its parameters, one run per cell, and which pattern
+// each cell ends in. Several maps (panels) at once if other parameters have several values.
+//
+// Round 0 steps every cell. The time step of a cell is as short as the explicit term needs at the largest |C| that is
+// expected there; where more was seen, the cell is stepped again in the next round, with half of it. Then the cells are
+// classified, and in a last round those at a border are run again with other noise.
+#pragma once
+
+#include "bandmill/cluster/kmeans.hpp"
+#include "bandmill/study/campaign.hpp"
+#include "bandmill/study/flow_classes.hpp"
+
+#include <array>
+#include <numbers>
+#include <string>
+
+namespace bandmill {
+
+enum class FlowParameter { mean, forcing, speed, wavenumber, gamma };
+inline constexpr int flow_parameters = 5;
+const char* name(FlowParameter parameter);
+
+struct FlowMapSpec {
+    // Of each parameter: along its axis, or else one per panel. The panels are all combinations.
+    std::array<std::vector<double>, flow_parameters> values{
+        {linear_times(0, 1.5, 96), linear_times(0, 2, 96), {0.5}, {1}, {0.01}}};
+    FlowParameter x = FlowParameter::mean, y = FlowParameter::forcing;
+    Grid grid = Grid(256, 2 * std::numbers::pi);
+    double until = 50;
+    double time_step = 0; // 0: 0.1 dx; cells that need it take a half of it, a quarter, ...
+    double window = 0; // at the end, in which motion is measured; 0: a period of the slowest forcing, at most until / 2
+    double amplitude = 0.1;
+    std::uint64_t seed = 1;
+    int refine = 0; // other noises for each cell at a border
+    std::int64_t keep_width = 48,
+                 keep_height = 48; // cells of a panel whose final states are kept; as many as there are
+    int kmeans_restarts = 8;       // 0: no k-means of the final states
+
+    const std::vector<double>& of(FlowParameter parameter) const { return values[static_cast<std::size_t>(parameter)]; }
+    std::int64_t width() const { return static_cast<std::int64_t>(of(x).size()); }
+    std::int64_t height() const { return static_cast<std::int64_t>(of(y).size()); }
+    std::vector<FlowParameter> panel_parameters() const; // those that are no axis; the last one changes fastest
+    std::int64_t panels() const;
+    std::int64_t cells() const { return panels() * width() * height(); } // [panel][y][x]
+    double step_length() const { return time_step > 0 ? time_step : 0.1 * grid.spacing(); }
+    double window_length() const;
+    // Which cells keep their states: indices along an axis of `cells`.
+    static std::vector<std::int64_t> kept_along(std::int64_t cells, std::int64_t keep);
+};
+
+// What was found, on rank 0. By cell, [panel][y][x].
+template <class T> struct FlowMapResult {
+    std::vector<FlowFeatures> features;
+    std::vector<FlowVerdict> verdicts;                   // of the features alone
+    std::vector<FlowClass> classes;                      // after refinement: what most runs of a cell ended in
+    std::vector<FlowClass> kmeans;                       // empty without
+    std::vector<std::array<int, flow_classes>> outcomes; // of all runs of a cell; only those at a border have several
+    std::vector<int> halvings;                           // of the time step
+    std::vector<char> step_too_long;                     // even so, at some time
+    std::vector<T> kept;                                 // [panel][kept y][kept x][point]
+    FlowRule rule{};
+    double speckle = 0, kmeans_speckle = 0; // share of cells that differ from most of their neighbours
+};
+
+template <class T> class FlowMap : public Study<T> {
+  public:
+    // `where` is for k-means. Throws InvalidArgument.
+    explicit FlowMap(const FlowMapSpec& spec, Where where = Threads{});
+
+    EnsembleSpec spec(std::int64_t first, std::int64_t count) const override;
+    InitialState initial(std::int64_t first, std::int64_t count) const override;
+    std::int64_t members() const override { return spec_.cells(); }
+    std::vector<MemberGroup> groups() const override;
+    bool run(Ensemble<T>& piece, const typename Study<T>::GoOn& go_on) override;
+    std::span<std::int64_t> sums() override { return numbers_; }
+    std::string status() const override { return status_; }
+    bool next_round(Communicator& ranks) override;
+    double work() const override { return work_; }
+    void find_round(Communicator& ranks) override;
+    std::vector<const FinishedPiece<T>*> finished() const override;
+    void take_finished(FinishedPiece<T> piece) override { finished_.push_back(std::move(piece)); }
+
+    FlowMapResult<T> result() const;
+    std::int64_t steps() const { return steps_; } // of a cell whose step is not halved
+    double time() const { return static_cast<double>(steps_) * spec_.step_length(); } // of the end
+    double kmeans_seconds = 0;
+    std::int64_t repeated = 0, refined = 0; // runs of the later rounds, all ranks
+
+  private:
+    struct Run { // one member
+        std::int64_t cell;
+        std::uint64_t seed;
+        int halvings;
+    };
+    struct Cell { // its parameters
+        double mean, forcing;
+        ForcedCahnHilliard equation;
+    };
+
+    Cell cell(std::int64_t number) const;
+    int expected_halvings(const Cell& cell) const;
+    int halvings(std::int64_t cell, int round) const;
+    std::vector<Run> runs_of(int round) const;
+    std::int64_t first_member(int round) const { return round * members_per_round_; }
+    const Run& run_of(std::int64_t member) const;
+    std::vector<std::int64_t> watch_steps(std::int64_t steps) const, window_steps(std::int64_t steps) const;
+    std::int64_t& number(std::int64_t cell, int field);
+    std::int64_t known(std::int64_t cell, int field) const;
+    std::int64_t& refined_square(const Run& run);
+    std::int64_t kept_place(std::int64_t cell) const;
+    static double motion(const FlowFeatures& seen, double speed);
+    FlowFeatures features(std::int64_t cell) const;
+    std::vector<FlowFeatures> all_features() const;
+    std::vector<FlowClass> classes(const std::vector<FlowFeatures>& all) const;
+    void add(const RunResult& result, Ensemble<T>& piece);
+    void finish(Ensemble<T>& piece);
+    void share_numbers(Communicator& ranks);
+    void begin(int round);
+    void sort_states(const std::vector<FlowClass>& kinds, Communicator& ranks);
+    void forget(std::int64_t cell);
+    static std::vector<FlowClass> by_meaning(const std::vector<std::int64_t>& labels, std::span<const FlowClass> kinds);
+
+    FlowMapSpec spec_;
+    Where where_;
+    std::int64_t steps_, members_per_round_;
+    std::vector<std::int64_t> kept_x_, kept_y_;
+    int round_ = 0;
+    std::vector<Run> runs_;             // of this round
+    std::vector<std::int64_t> borders_; // between groups of equal equation and time step, in runs_
+    std::vector<int> expected_;         // halvings, by cell
+    std::vector<std::int64_t>
+        numbers_; // this rank's part: the round; [cell][field]; states that are kept; rates of repetitions
+    std::vector<std::int64_t> known_; // the whole, as it was when this round began
+    FlowRule rule_{};                 // from then on, too
+    std::vector<FinishedPiece<T>> finished_;
+    double work_ = 0;
+    std::string status_;
+};
+
+} // namespace bandmill
