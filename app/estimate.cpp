@@ -50,7 +50,8 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
 
 template <class T>
 void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
-                    const Options& options, const Machine& machine, const bandmill::Communicator& ranks) {
+                    const Options& options, const Machine& machine, const bandmill::Communicator& ranks,
+                    double kept_bytes) {
     if (!ranks.is_root()) return;
     check(study);
     const std::int64_t points = study.spec(0, 1).grid.points();
@@ -64,9 +65,10 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     const double rate = try_rate(study, samples_every_step, machine);
     const double piece =
         static_cast<double>(std::min(largest_group * points, largest_piece(machine)) * std::int64_t{sizeof(T)});
-    // Initial states on the host, the stepper's own copy, and one for a checkpoint.
-    const double memory = 3 * piece + static_cast<double>(study.sums().size_bytes());
     const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
+    // Initial states on the host, the stepper's own copy, and one for a checkpoint.
+    const double memory = 3 * piece + sums + kept_bytes / ranks.size();
+    const double checkpoint = piece * ranks.size() + sums + kept_bytes;
     if (options["json"] == "-") {
         JsonWriter json;
         json.begin_object()
@@ -79,7 +81,7 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
             .value("point_steps_per_second", rate * ranks.size())
             .value("memory_bytes", memory)
             .value("file_bytes", file)
-            .value("checkpoint_bytes", piece * ranks.size() + sums)
+            .value("checkpoint_bytes", checkpoint)
             .end_object();
         fmt::print("{}", json.text());
         return;
@@ -90,12 +92,12 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
                readable_duration(work / rate), readable_rate(rate * ranks.size()));
     fmt::print("memory     about {}{}\n", readable_bytes(memory), ranks.size() > 1 ? " per rank" : "");
     fmt::print("file       {}\n", readable_bytes(file));
-    fmt::print("checkpoint up to {}\n", readable_bytes(piece * ranks.size() + sums));
+    fmt::print("checkpoint up to {}\n", readable_bytes(checkpoint));
 }
 
 template void print_estimate(bandmill::Study<double>&, const bandmill::DataLayout&, bool, const Options&,
-                             const Machine&, const bandmill::Communicator&);
+                             const Machine&, const bandmill::Communicator&, double);
 template void print_estimate(bandmill::Study<float>&, const bandmill::DataLayout&, bool, const Options&, const Machine&,
-                             const bandmill::Communicator&);
+                             const bandmill::Communicator&, double);
 
 } // namespace app

@@ -89,8 +89,10 @@ int run(int argc, char** argv) {
                    "signal N.");
     app::add_study(program, app::coarsen_command);
     app::add_study(program, app::simulate_command);
+    app::add_study(program, app::map_command);
     app::add_study(program, app::converge_command);
-    static constexpr const app::StudyCommand* resumable[] = {&app::coarsen_command, &app::simulate_command};
+    static constexpr const app::StudyCommand* resumable[] = {&app::coarsen_command, &app::simulate_command,
+                                                             &app::map_command};
     app::add_resume(program, resumable);
     app::add_info(program);
     CLI::App& bench = *program.add_subcommand("bench", "Measure speed");

@@ -20,7 +20,7 @@ struct StudyCommand {
     int (*run)(Options& options, bandmill::Communicator& ranks, const Resumed* resumed);
 };
 
-extern const StudyCommand coarsen_command, converge_command, simulate_command;
+extern const StudyCommand coarsen_command, converge_command, map_command, simulate_command;
 
 void add_study(CLI::App& program, const StudyCommand& study);
 // bandmill resume, for the studies that are given.

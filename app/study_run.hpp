@@ -83,10 +83,11 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
 // Throws what the library would refuse later, before a file is made.
 template <class T> void check(const bandmill::Study<T>& study);
 
-// --dry-run: what it would take.
+// --dry-run: what it would take. `kept_bytes`: states of finished members that the study keeps, on all ranks together.
 template <class T>
 void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
-                    const Options& options, const Machine& machine, const bandmill::Communicator& ranks);
+                    const Options& options, const Machine& machine, const bandmill::Communicator& ranks,
+                    double kept_bytes = 0);
 
 // Once for every type of number: body.template operator()<double>().
 template <class Body> int with_precision(const Options& options, const Body& body) {
