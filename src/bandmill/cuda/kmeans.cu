@@ -196,6 +196,9 @@ template <class T> class DeviceRows final : public detail::Rows<T> {
         DeviceScope scope(device);
         Array<Count, Cuda> found(2, device);
         check_cuda(cudaMemsetAsync(found.data(), 0, 2 * sizeof(Count), nullptr), "looking at the rows");
+        if (rows > 0) // those of rows that are not finite are copied, too
+            check_cuda(cudaMemsetAsync(distances_.data(), 0, size(rows) * sizeof(double), nullptr),
+                       "looking at the rows");
         if (rows > 0) {
             inspect_kernel<T><<<blocks_for(rows, warps, 32 * multiprocessors_), threads>>>(
                 rows_.data(), rows, dimensions, labels_.data(), found.data());
