@@ -60,7 +60,7 @@ std::vector<std::int64_t> sorted(std::vector<std::int64_t> steps) {
 // Where C^3 - C = potential, C >= 1.
 double phase_at(double potential) {
     double c = 1 + std::cbrt(potential);
-    for (int newton = 0; newton < 60; ++newton) c -= (c * c * c - c - potential) / (3 * c * c - 1);
+    for (int newton = 0; newton < 20; ++newton) c -= (c * c * c - c - potential) / (3 * c * c - 1);
     return c;
 }
 
@@ -145,7 +145,9 @@ std::vector<std::int64_t> FlowMapSpec::kept_along(std::int64_t cells, std::int64
     return kept;
 }
 
-template <class T> FlowMap<T>::FlowMap(const FlowMapSpec& spec, Where where) : spec_(spec), where_(where) {
+template <class T>
+FlowMap<T>::FlowMap(const FlowMapSpec& spec, Where where)
+    : spec_(spec), panel_parameters_(spec.panel_parameters()), where_(where) {
     check(spec);
     steps_ = detail::steps_to_reach(spec.until, spec.step_length());
     if (steps_ > (std::int64_t{1} << 50))
@@ -169,8 +171,7 @@ template <class T> typename FlowMap<T>::Cell FlowMap<T>::cell(std::int64_t numbe
     set(spec_.x, number % spec_.width());
     set(spec_.y, number / spec_.width() % spec_.height());
     std::int64_t panel = number / (spec_.width() * spec_.height());
-    const std::vector<FlowParameter> others = spec_.panel_parameters();
-    for (auto parameter = others.rbegin(); parameter != others.rend(); ++parameter) {
+    for (auto parameter = panel_parameters_.rbegin(); parameter != panel_parameters_.rend(); ++parameter) {
         const auto count = static_cast<std::int64_t>(spec_.of(*parameter).size());
         set(*parameter, panel % count);
         panel /= count;

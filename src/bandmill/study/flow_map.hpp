@@ -121,6 +121,7 @@ template <class T> class FlowMap : public Study<T> {
     static std::vector<FlowClass> by_meaning(const std::vector<std::int64_t>& labels, std::span<const FlowClass> kinds);
 
     FlowMapSpec spec_;
+    std::vector<FlowParameter> panel_parameters_; // asked for with every cell
     Where where_;
     std::int64_t steps_, members_per_round_;
     std::vector<std::int64_t> kept_x_, kept_y_;
