@@ -307,7 +307,7 @@ const StudyCommand map_command{
     "cell.\n"
     "A0: the forcing leaves the domains behind; A1: domains that it holds; A2: a sinusoidal wave about the mean.\n"
     "An axis has a range A:B with both ends on the grid; other parameters have a value or a list, 0.5,1.0: a map for\n"
-    "each. Lengths and times: 6.28 or 2pi. Sizes: 65536, 2^16 or 1e6. The defaults take about five minutes on two cores.\n"
+    "each. Lengths and times: 6.28 or 2pi. Sizes: 65536, 2^16 or 1e6. The defaults take about 5 minutes on two cores.\n"
     "Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 write a checkpoint and stop; bandmill resume goes on.\n"
     "Under mpirun or srun the cells are split over the ranks; the results do not depend on how many there are.\n"
     "Examples:\n"

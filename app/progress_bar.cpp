@@ -46,6 +46,7 @@ ProgressBar::ProgressBar(bool wanted) : wanted_(wanted), terminal_(isatty(STDERR
 }
 
 void ProgressBar::show(const bandmill::CampaignProgress& progress) {
+    next_ = std::min(next_, progress.seconds + gap_); // another round has begun
     if (!wanted_ || progress.seconds < next_) return;
     next_ = progress.seconds + gap_;
     if (terminal_) {

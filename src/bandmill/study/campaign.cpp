@@ -96,8 +96,8 @@ template <class T> class Campaign {
         const std::int64_t points = study_.spec(groups_.front().first, 1).grid.points();
         points_ = static_cast<double>(points);
         const std::int64_t most = std::max<std::int64_t>(1, plan_.piece_points / points);
-        point_steps_before_ += left_at_start_ * points_;
         left_at_start_ = 0;
+        round_clock_ = Clock();
         for (const PieceHead& piece : cut(share(all, groups_, ranks_.rank(), ranks_.size()), most)) {
             if (piece.bytes > 0 && is_finished(piece)) {
                 study_.take_finished({piece.first, piece.count, read(piece).states});
@@ -260,8 +260,8 @@ template <class T> class Campaign {
         for (const PieceHead& piece : pieces_) left_now += left(piece);
         const double done = left_at_start_ > 0 ? 1 - left_now / left_at_start_ : 1;
         plan_.progress({share_at_start_ + (1 - share_at_start_) * done,
-                        (point_steps_before_ + (left_at_start_ - left_now) * points_) * ranks_.size(), clock_.seconds(),
-                        share_at_start_, study_.status()});
+                        (left_at_start_ - left_now) * points_ * ranks_.size(), round_clock_.seconds(), share_at_start_,
+                        study_.status()});
     }
 
     Study<T>& study_;
@@ -272,9 +272,8 @@ template <class T> class Campaign {
     std::unique_ptr<detail::CheckpointFile> resumed_file_;
     std::deque<PieceHead> pieces_; // those that this rank has to step; the first one is under way
     std::optional<Ensemble<T>> current_;
-    Clock clock_;
+    Clock clock_, round_clock_;
     double points_ = 0, left_at_start_ = 0, share_at_start_ = 0, next_checkpoint_ = 0;
-    double point_steps_before_ = 0; // in earlier rounds, by this rank
     std::vector<MemberGroup> groups_;
     std::future<Ensemble<T>> next_; // last: it uses the others until it is there
 };

@@ -65,9 +65,9 @@ template <class T> class Study {
 std::string lines_of(const std::vector<LostMember>& lost);
 
 struct CampaignProgress {
-    double share;          // of the work, 0 to 1
-    double point_steps;    // done by this process, all ranks together if they are equally fast
-    double seconds;        // since it started
+    double share;          // of the work of this round, 0 to 1
+    double point_steps;    // done in this round by this process, all ranks together if they are equally fast
+    double seconds;        // since it started, or the round did
     double share_at_start; // more than 0 after a resume
     std::string status;
 };

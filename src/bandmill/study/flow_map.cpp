@@ -223,8 +223,18 @@ template <class T> std::vector<typename FlowMap<T>::Run> FlowMap<T>::runs_of(int
     return runs;
 }
 
+template <class T> std::string FlowMap<T>::round_words() const {
+    if (round_ == 0) return {};
+    return std::to_string(runs_.size()) + (round_ == refine_round ? " runs at borders" : " cells by shorter steps");
+}
+
 template <class T> void FlowMap<T>::begin(int round) {
     round_ = round;
+    repeated = refined = 0;
+    for (std::int64_t k = 0; k < spec_.cells(); ++k) {
+        repeated += halvings(k, most_halvings) - expected_[static_cast<std::size_t>(k)];
+        refined += (known(k, rounds) >> refine_round & 1) * spec_.refine;
+    }
     runs_ = runs_of(round < all_done ? round : 0);
     borders_ = {0};
     const auto same = [&](const Run& a, const Run& b) {
@@ -234,6 +244,7 @@ template <class T> void FlowMap<T>::begin(int round) {
     };
     for (std::size_t at = 1; at <= runs_.size(); ++at)
         if (at == runs_.size() || !same(runs_[at - 1], runs_[at])) borders_.push_back(static_cast<std::int64_t>(at));
+    status_ = round_words();
     if (round < all_done) work_ += member_steps(groups());
 }
 
@@ -313,10 +324,7 @@ template <class T> void FlowMap<T>::add(const RunResult& result, Ensemble<T>& pi
         }
     }
     if (!result.samples.empty())
-        status_ = (round_ == 0              ? ""
-                   : round_ == refine_round ? std::to_string(runs_.size()) + " runs at borders, "
-                                            : std::to_string(runs_.size()) + " cells by shorter steps, ") +
-                  "t = " + short_text(result.samples.back().time);
+        status_ = round_words() + (round_ == 0 ? "" : ", ") + "t = " + short_text(result.samples.back().time);
 }
 
 template <class T> std::int64_t& FlowMap<T>::refined_square(const Run& run) {
@@ -498,7 +506,6 @@ template <class T> bool FlowMap<T>::next_round(Communicator& ranks) {
         for (std::int64_t k = 0; k < spec_.cells() && round_ < most_halvings; ++k)
             if (known(k, too_long) != 0 && halvings(k, round_) < most_halvings) again.push_back(k);
         if (!again.empty()) {
-            repeated += std::ssize(again);
             enter(round_ + 1, again);
             return true;
         }
@@ -521,7 +528,6 @@ template <class T> bool FlowMap<T>::next_round(Communicator& ranks) {
                     if (marks[static_cast<std::size_t>(k)]) border.push_back(first + k);
             }
             if (!border.empty()) {
-                refined = std::ssize(border) * spec_.refine;
                 enter(refine_round, border);
                 return true;
             }

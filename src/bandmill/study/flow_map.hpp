@@ -115,6 +115,7 @@ template <class T> class FlowMap : public Study<T> {
     void add(const RunResult& result, Ensemble<T>& piece);
     void finish(Ensemble<T>& piece);
     void share_numbers(Communicator& ranks);
+    std::string round_words() const;
     void begin(int round);
     void sort_states(const std::vector<FlowClass>& kinds, Communicator& ranks);
     void forget(std::int64_t cell);
