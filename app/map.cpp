@@ -165,11 +165,11 @@ Classifier read_classifier(const Options& options, const FlowMapSpec& spec) {
     return classifier;
 }
 
-void warn_of_wavenumbers(const FlowMapSpec& spec, bool quiet) {
+void warn_of_wavenumbers(const FlowMapSpec& spec) {
     for (const double wavenumber : spec.of(FlowParameter::wavenumber)) {
         const double waves = wavenumber * spec.grid.length() / (2 * std::numbers::pi);
         if (std::abs(waves - std::round(waves)) <= 1e-9 * std::max(1.0, std::abs(waves))) continue;
-        make_warner(quiet)(fmt::format("the forcing does not keep the mean: {:.6g} waves of it (wavenumber {:.6g}) are "
+        make_warner(false)(fmt::format("the forcing does not keep the mean: {:.6g} waves of it (wavenumber {:.6g}) are "
                                        "in the domain, which is not a whole number",
                                        waves, wavenumber));
         return;
@@ -267,9 +267,11 @@ template <class T> int map(Options& options, bandmill::Communicator& ranks, cons
     const auto origin = provenance("Patterns of the forced Cahn-Hilliard equation", options, machine, ranks);
     run.layout.attributes.insert(run.layout.attributes.begin(), origin.begin(), origin.end());
     if (options.flag("dry-run")) {
-        // k-means needs all final states at the end.
+        // k-means needs all final states at the end; what was found is there three times.
         const double states = static_cast<double>(spec.cells() * spec.grid.points()) * sizeof(T);
-        print_estimate(study, run.layout, false, options, machine, ranks, spec.kmeans_restarts > 0 ? states : 0);
+        const auto found = static_cast<double>(study.sums().size_bytes());
+        print_estimate(study, run.layout, false, options, machine, ranks,
+                       (spec.kmeans_restarts > 0 ? states : 0) + 2 * found);
         return 0;
     }
     run.begin = [&](bandmill::DataFile& file) {
@@ -280,7 +282,14 @@ template <class T> int map(Options& options, bandmill::Communicator& ranks, cons
         write_map(file, study, spec, result, classifier);
     };
     const SummaryFile summary(options, ranks.is_root());
-    if (!resumed && ranks.is_root()) warn_of_wavenumbers(spec, options.flag("quiet"));
+    if (!resumed && ranks.is_root() && !options.flag("quiet")) {
+        warn_of_wavenumbers(spec);
+        if (study.hidden_motion() > 0.02)
+            fmt::print(stderr,
+                       "bandmill: warning: round-off hides motion below {:.2g} of the forcing's speed, so that slow "
+                       "patterns look held (--precision {}, {} points): use f64, or fewer points\n",
+                       study.hidden_motion(), options["precision"], spec.grid.points());
+    }
     run.heading = heading(spec, study, machine);
     const int code = carry_out(run, options, machine, ranks, resumed);
     if (code != 0 || !ranks.is_root()) return code;

@@ -147,7 +147,7 @@ class LayoutMaker {
         for (const char* name : {"until", "limit_motion_log10", "limit_depth", "limit_harmonics_log10", "speckle",
                                  "kmeans_speckle", "kmeans_seconds"})
             layout.attributes.push_back({name, unknown});
-        for (const char* name : {"repeated_cells", "refined_runs", "unsettled_cells", "lost_members"})
+        for (const char* name : {"limits_in_gaps", "repeated_cells", "refined_runs", "unsettled_cells", "lost_members"})
             layout.attributes.push_back({name, std::int64_t{0}});
     }
 
@@ -231,6 +231,7 @@ void write_map(bandmill::DataFile& file, const bandmill::FlowMap<T>& study, cons
     file.set_attribute("limit_motion_log10", result.rule.motion.value);
     file.set_attribute("limit_depth", result.rule.depth.value);
     file.set_attribute("limit_harmonics_log10", result.rule.harmonics.value);
+    file.set_attribute("limits_in_gaps", std::int64_t{result.rule.motion.is_gap && result.rule.depth.is_gap});
     file.set_attribute("speckle", result.speckle);
     if (!result.kmeans.empty()) file.set_attribute("kmeans_speckle", result.kmeans_speckle);
     file.set_attribute("kmeans_seconds", study.kmeans_seconds);

@@ -135,8 +135,12 @@ std::string rule_text(const bandmill::FlowRule& rule) {
         "held:\n"
         "         A1 if the rarer sign of C goes beyond {:.2g} and more than {:.2g} % of the variance is "
         "not in the\n"
-        "         forced wavenumber, else A2 (limits: where these runs have gaps)\n",
-        std::pow(10, rule.motion.value), rule.depth.value, 100 * std::pow(10, rule.harmonics.value));
+        "         forced wavenumber, else A2 ({})\n",
+        std::pow(10, rule.motion.value), rule.depth.value, 100 * std::pow(10, rule.harmonics.value),
+        rule.motion.is_gap && rule.depth.is_gap
+            ? "limits: where these runs have gaps"
+            : fmt::format("the limit of {} is the usual one: these runs have no gap there",
+                          rule.motion.is_gap ? "depth" : "motion"));
 }
 
 } // namespace app

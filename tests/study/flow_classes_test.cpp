@@ -90,6 +90,16 @@ TEST(FlowClasses, LimitsFollowTheRuns) {
     EXPECT_EQ(judge(runs[150], find_rule(runs)).kind, FlowClass::a1);
 }
 
+// Where motion takes all values there is no gap to be found, and the rule says so.
+TEST(FlowClasses, WithoutAGapTheLimitIsTheUsualOne) {
+    Maker maker{.scatter = 0};
+    std::vector<FlowFeatures> runs;
+    for (int i = 0; i < 1000; ++i) runs.push_back(maker.make(std::pow(10, -3.5 + 3.5 * i / 1000), -1, 1, 0.5));
+    EXPECT_FALSE(find_rule(runs).motion.is_gap);
+    EXPECT_EQ(find_rule(runs).motion.value, -1);
+    EXPECT_TRUE(find_rule(some(maker, 10, 10, 10)).motion.is_gap);
+}
+
 TEST(FlowClasses, ASinusoidalWaveAboutZeroIsAWave) {
     Maker maker{.scatter = 0};
     auto runs = some(maker, 50, 50, 50);
@@ -112,7 +122,7 @@ TEST(FlowClasses, WhatIsUniformIsAWaveAndWhatIsNotFiniteIsNothing) {
 }
 
 TEST(FlowClasses, ConfidenceIsLeastAtTheLimit) {
-    const bandmill::FlowLimit limit{-1.5, -6, 0};
+    const bandmill::FlowLimit limit{-1.5, -6, 0, true};
     EXPECT_DOUBLE_EQ(limit.confidence(-1.5), 0.5);
     EXPECT_NEAR(limit.confidence(-6), 0.982, 1e-3);
     EXPECT_NEAR(limit.confidence(0), 0.982, 1e-3);

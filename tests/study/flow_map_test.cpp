@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -234,6 +235,74 @@ TEST(FlowMap, KeptStatesAreThoseOfTheirCells) {
     EXPECT_EQ(*std::min_element(first.begin(), first.end()), map.features.front().lowest);
 }
 
+// However fast the forcing is, what it leaves behind moves, and sums do not overflow.
+TEST(FlowMap, FastForcing) {
+    for (const double speed : {5.0, 20.0, 200.0}) {
+        FlowMapSpec spec = small_map(4, 3);
+        spec.values[0] = bandmill::linear_times(0, 0.3, 4);
+        spec.values[1] = bandmill::linear_times(0, 0.5, 3);
+        spec.values[2] = {speed};
+        spec.until = 4;
+        spec.time_step = std::min(spec.step_length(), spec.grid.spacing() / speed / 2);
+        spec.refine = 1;
+        const FlowMapResult<double> map = run(spec);
+        for (std::size_t k = 0; k < map.classes.size(); ++k) {
+            EXPECT_EQ(map.classes[k], bandmill::FlowClass::a0) << "speed " << speed << ", cell " << k;
+            EXPECT_GT(map.features[k].motion, 0.2);
+            EXPECT_LT(map.features[k].motion, 3);
+        }
+    }
+}
+
+// Round-off is not taken for motion.
+TEST(FlowMap, SinglePrecisionSeesTheSamePatterns) {
+    FlowMapSpec spec = small_map(10, 8);
+    spec.values[0] = bandmill::linear_times(0, 1.5, 10);
+    spec.values[1] = bandmill::linear_times(0, 2, 8);
+    spec.values[4] = {0.01};
+    spec.grid = bandmill::Grid(256, 6.283185307179586);
+    spec.until = std::getenv("BANDMILL_TEST_MAX_ELEMENTS") ? 2 : 20; // sanitizers
+    const FlowMapResult<float> coarse = run<float>(spec);
+    const FlowMapResult<double> fine = run<double>(spec);
+    int same = 0;
+    for (std::size_t k = 0; k < fine.classes.size(); ++k) same += coarse.classes[k] == fine.classes[k];
+    EXPECT_GE(same, 77);
+    EXPECT_GT(FlowMap<float>(spec).hidden_motion(), 1e6 * FlowMap<double>(spec).hidden_motion());
+}
+
+// Where the forcing does not travel nothing is left behind, but what still changes has not settled.
+TEST(FlowMap, StandingForcing) {
+    FlowMapSpec spec = small_map(4, 4);
+    spec.values[2] = {0};
+    spec.until = 0.5;
+    const FlowMapResult<double> early = run(spec);
+    int unsettled = 0;
+    for (std::size_t k = 0; k < 16; ++k) {
+        EXPECT_NE(early.classes[k], bandmill::FlowClass::a0);
+        unsettled += !early.verdicts[k].settled;
+    }
+    EXPECT_GT(unsettled, 8);
+    spec.until = 100;
+    const FlowMapResult<double> late = run(spec);
+    for (std::size_t k = 8; k < 16; ++k) EXPECT_TRUE(late.verdicts[k].settled) << k;
+}
+
+// A map whose states k-means cannot take is a map all the same.
+TEST(FlowMap, StatesThatAreTooSmallForKMeans) {
+    FlowMapSpec spec = small_map(3, 2);
+    spec.values[0] = {0, 0, 0};
+    spec.values[1] = {0, 0};
+    spec.values[4] = {10};
+    spec.amplitude = 1e-150;
+    FlowMap<double> study(spec);
+    std::string told;
+    study.warn = [&](const std::string& text) { told += text; };
+    const FlowMapResult<double> map = run(study);
+    EXPECT_NE(told.find("k-means"), std::string::npos);
+    for (const auto kind : map.classes) EXPECT_EQ(kind, bandmill::FlowClass::a2);
+    for (const auto kind : map.kmeans) EXPECT_EQ(kind, bandmill::FlowClass::none);
+}
+
 TEST(FlowMap, WhatCannotBe) {
     const auto refused = [](const auto& change, const char* word) {
         FlowMapSpec spec = small_map();
@@ -248,6 +317,7 @@ TEST(FlowMap, WhatCannotBe) {
     refused([](FlowMapSpec& spec) { spec.refine = -1; }, "again");
     refused([](FlowMapSpec& spec) { spec.keep_width = -1; }, "negative");
     refused([](FlowMapSpec& spec) { spec.kmeans_restarts = -1; }, "k-means");
+    refused([](FlowMapSpec& spec) { spec.values[3] = {25}; }, "wavenumber"); // 48 points
 }
 
 } // namespace

@@ -72,6 +72,10 @@ template <class T> class Campaign {
                 if (wants_meeting()) ranks_.call();
             });
             if (!ranks_.any(!pieces_.empty())) {
+                // What was reached is safe before something long begins, and a stop that was asked for is made.
+                const bool stop = study_.expects_round() && ranks_.any(plan_.stop_asked());
+                if (stop || (study_.expects_round() && ranks_.any(checkpoint_due()))) save(stop);
+                if (stop) return CampaignEnd::stopped;
                 agree([this] { study_.flush(); });
                 ranks_.sum(study_.sums());
                 if (study_.next_round(ranks_)) {

@@ -40,6 +40,7 @@ template <class T> class Study {
 
     // Collective, when all members of a round are done; rank 0 has the sums of all. False: that was the last.
     virtual bool next_round(Communicator&) { return false; }
+    virtual bool expects_round() const { return false; } // may it take long, or give another? The same on all ranks
     virtual double work() const { return member_steps(groups()); } // member-steps of all rounds so far
     // Collective, when rank 0 has got its sums back from a checkpoint: which round that was.
     virtual void find_round(Communicator&) {}

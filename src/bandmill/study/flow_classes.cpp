@@ -18,8 +18,9 @@ constexpr double rest = 1e-3;
 // with one it hardly reaches 0. A square wave has a fifth of its power in harmonics, or more.
 struct Bounds {
     double low, high;
+    double otherwise; // where numbers are everywhere: a tenth of the speed; crossing 0; a hundredth of the power
 };
-constexpr Bounds motion_bounds{-3, -0.3}, depth_bounds{-0.2, 0.4}, harmonics_bounds{-3, -1.3};
+constexpr Bounds motion_bounds{-3, -0.3, -1}, depth_bounds{-0.2, 0.4, 0}, harmonics_bounds{-3, -1.3, -2};
 
 double motion_of(const FlowFeatures& run) { return std::log10(std::max(run.motion, 1e-16)); }
 double harmonics_of(const FlowFeatures& run) { return std::log10(std::max(1 - run.forced_share, 1e-16)); }
@@ -37,7 +38,7 @@ double median(std::vector<double> numbers, double otherwise) {
 
 // The middle of the stretch where a window an eighth of the bounds wide sees the fewest numbers; of several, the
 // longest one that has numbers on both sides.
-double emptiest_place(std::vector<double>& sorted, Bounds bounds) {
+FlowLimit emptiest_place(const std::vector<double>& sorted, Bounds bounds) {
     constexpr int places = 200;
     const double width = (bounds.high - bounds.low) / 8;
     const auto place = [&](int at) {
@@ -67,13 +68,16 @@ double emptiest_place(std::vector<double>& sorted, Bounds bounds) {
         }
         at = end;
     }
-    return (place(best) + place(best + best_length - 1)) / 2;
+    const auto inside = std::lower_bound(sorted.begin(), sorted.end(), bounds.high) -
+                        std::lower_bound(sorted.begin(), sorted.end(), bounds.low);
+    // Half of what it would have if all places were alike.
+    const bool is_gap = fewest == 0 || 16 * fewest <= inside;
+    return {is_gap ? (place(best) + place(best + best_length - 1)) / 2 : bounds.otherwise, 0, 0, is_gap};
 }
 
 FlowLimit find_limit(std::vector<double> numbers, Bounds bounds) {
     std::sort(numbers.begin(), numbers.end());
-    FlowLimit limit{};
-    limit.value = emptiest_place(numbers, bounds);
+    FlowLimit limit = emptiest_place(numbers, bounds);
     const auto border = std::lower_bound(numbers.begin(), numbers.end(), limit.value);
     limit.below = median({numbers.begin(), border}, bounds.low);
     limit.above = median({border, numbers.end()}, bounds.high);
@@ -116,11 +120,15 @@ FlowRule find_rule(std::span<const FlowFeatures> runs) {
 
 FlowVerdict judge(const FlowFeatures& run, const FlowRule& rule) {
     if (!is_finite(run)) return {};
-    if (is_uniform(run)) return {FlowClass::a2, 1, true};
+    if (is_uniform(run)) { // noise that still grows may become anything
+        const bool growing = run.late_rate > run.early_rate && run.rate > rest * least_range;
+        return {FlowClass::a2, growing ? 0.5 : 1, !growing};
+    }
     const double motion = motion_of(run);
     if (motion >= rule.motion.value) // one that has slowed down may yet be held
         return {FlowClass::a0, rule.motion.confidence(motion), run.late_rate > run.early_rate / 2};
-    const bool settled = run.motion <= rest;
+    const bool settled =
+        run.motion <= rest && (run.motion > 0 || run.pace <= rest); // where nothing travels, by its pace
     const double depth = rule.depth.confidence(run.depth());
     const bool two_phases = run.depth() >= rule.depth.value;
     const double harmonics = rule.harmonics.confidence(harmonics_of(run));

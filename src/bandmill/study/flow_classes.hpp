@@ -6,7 +6,8 @@
 //
 // Motion falls into two heaps, decades apart: what is held has come to rest, what is not moves at about the speed of
 // the forcing. So does the depth of the rarer phase among steady patterns. A limit lies where there are fewest runs,
-// within bounds that physics sets. Patterns with two phases that are sinusoidal all the same (few harmonics) are A2.
+// within bounds that physics sets; without such a place, at one that physics suggests. Patterns with two phases that
+// are sinusoidal all the same (few harmonics) are A2.
 #pragma once
 
 #include "bandmill/study/flow_features.hpp"
@@ -19,6 +20,7 @@ inline constexpr int flow_classes = 3;
 // A number's limit, and where runs on either side of it typically are.
 struct FlowLimit {
     double value, below, above;
+    bool is_gap; // are there fewer than elsewhere? Otherwise it is set without them
 
     // 0.5 at the limit, 0.98 where a typical run of that side is.
     double confidence(double number) const;

@@ -32,8 +32,8 @@ template <class T> void ForcedWave::measure(std::span<const T> state, FlowFeatur
         in_phase += rest * cosine_[i];
         out_of_phase += rest * sine_[i];
     }
-    features.lowest = lowest;
-    features.highest = highest;
+    features.lowest = std::isfinite(sum) ? lowest : FlowFeatures::unknown; // comparing has passed over NaN
+    features.highest = std::isfinite(sum) ? highest : FlowFeatures::unknown;
     features.gradient = std::sqrt(slopes / count) / (2 * spacing_);
     // a cos + b sin has the mean square (a^2 + b^2) / 2, with a = 2 / N sum C cos.
     const double forced = 2 * (in_phase * in_phase + out_of_phase * out_of_phase) / count;

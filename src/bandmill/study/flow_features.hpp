@@ -16,7 +16,8 @@ struct FlowFeatures {
 
     double rate = unknown;                            // root of the mean of C_t^2 over points and the closing window
     double early_rate = unknown, late_rate = unknown; // of its first and its second half
-    double motion = unknown;                    // rate / (v gradient): 1 for a pattern that the forcing leaves behind
+    double pace = unknown;                            // rate / gradient, without round-off: a speed
+    double motion = unknown;                    // pace / v: 1 for a pattern that the forcing leaves behind; 0 if v is
     double gradient = unknown;                  // root of <C_x^2> at the end, as all that follows
     double forced_share = unknown;              // of <(C - <C>)^2>, in the forced wavenumber
     double lowest = unknown, highest = unknown; // C

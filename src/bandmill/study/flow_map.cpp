@@ -21,12 +21,16 @@ constexpr int refine_round = most_halvings + 1, all_done = refine_round + 1;
 constexpr std::int64_t window_samples = 32, watch_samples = 62; // of the latter, each has a bit
 constexpr std::int64_t most_cells = std::int64_t{1} << 28;
 
-// Squares of rates are added up as integers, so that a window may be cut by a checkpoint. Beyond the largest rate a
-// pattern is in motion anyway.
-constexpr double rate_steps = static_cast<double>(std::int64_t{1} << 48), largest_rate = 32;
+// Squares of rates are added up as integers, so that a window may be cut by a checkpoint: in units of the forcing's
+// speed, if that is above 1. 32 samples of the largest rate fit; a pattern that changes faster is in motion anyway.
+constexpr double rate_steps = static_cast<double>(std::int64_t{1} << 46), largest_rate = 32;
+double rate_unit(const ForcedCahnHilliard& equation) { return std::max(1.0, equation.speed); }
 std::int64_t fixed_square(double rate) {
     const double size = rate < largest_rate ? rate : largest_rate; // NaN too
     return static_cast<std::int64_t>(size * size * rate_steps);
+}
+double root_mean(double squares, std::int64_t samples) {
+    return samples > 0 ? std::sqrt(squares / rate_steps / static_cast<double>(samples)) : 0;
 }
 
 // Numbers of a cell. Those from `gradient` on come from the end of its run. Sums of ranks: each number is written by
@@ -88,6 +92,10 @@ void check(const FlowMapSpec& spec) {
         throw InvalidArgument("a map of " + detail::text(cells) +
                               " cells is too large (more than 2^28 runs in a round): "
                               "give fewer cells, panels or repetitions");
+    for (const double k : spec.of(FlowParameter::wavenumber))
+        if (std::abs(k) * spec.grid.length() > std::numbers::pi * static_cast<double>(spec.grid.points()))
+            throw InvalidArgument("a forcing of wavenumber " + detail::text(k) + " is too fine for " +
+                                  std::to_string(spec.grid.points()) + " points: give more points, or a smaller one");
     if (spec.grid.ends() != Ends::periodic)
         throw InvalidArgument("the forced equation is periodic: give a periodic grid");
     if (!(spec.until > 0) || !std::isfinite(spec.until))
@@ -313,7 +321,7 @@ template <class T> void FlowMap<T>::add(const RunResult& result, Ensemble<T>& pi
         for (std::int64_t k = 0; k < piece.spec().members; ++k) {
             const Run& run = run_of(piece.spec().first_member + k);
             const double largest = sample.values[0][static_cast<std::size_t>(k)];
-            const double rate = sample.values[1][static_cast<std::size_t>(k)];
+            const double rate = sample.values[1][static_cast<std::size_t>(k)] / rate_unit(equation);
             if (round_ == refine_round) { // its cell has been watched before
                 if (part >= 0) refined_square(run) += fixed_square(rate);
                 continue;
@@ -353,19 +361,20 @@ template <class T> void FlowMap<T>::finish(Ensemble<T>& piece) {
     const ObservableRequest requests[] = {{Observable::interfaces}, {Observable::free_energy}, {Observable::mean}};
     const Sample sample = piece.sample(requests, true);
     std::vector<T> states = piece.states();
-    const auto samples = static_cast<double>(window_steps(steps_ << run_of(first).halvings).size());
-    const int threads =
-        detail::thread_count(std::holds_alternative<Threads>(where_) ? std::get<Threads>(where_) : Threads{});
-    detail::for_each_share(count, threads, [&](std::int64_t from, std::int64_t to) {
+    const std::int64_t samples = std::ssize(window_steps(steps_ << run_of(first).halvings));
+    detail::for_each_share(count, threads(), [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t k = from; k < to; ++k) {
             const Run& run = run_of(first + k);
             const std::span<const T> state(states.data() + k * points, static_cast<std::size_t>(points));
             FlowFeatures seen;
             wave.measure(state, seen);
             if (round_ == refine_round) {
-                seen.rate = std::sqrt(static_cast<double>(refined_square(run)) / rate_steps / samples);
+                // What an earlier process has added stands in rank 0's part; the others know of it.
+                const std::int64_t before =
+                    is_root_ ? 0 : known_[static_cast<std::size_t>(&refined_square(run) - numbers_.data())];
+                seen.rate = rate_unit(equation) * root_mean(static_cast<double>(refined_square(run) + before), samples);
                 seen.early_rate = seen.late_rate = seen.rate;
-                seen.motion = motion(seen, equation.speed);
+                set_motion(seen, equation);
                 const FlowClass kind = judge(seen, rule_).kind;
                 if (kind != FlowClass::none)
                     number(run.cell, outcomes) += std::int64_t{1} << 16 * static_cast<int>(kind);
@@ -423,34 +432,51 @@ template <class T> bool FlowMap<T>::run(Ensemble<T>& piece, const typename Study
     return true;
 }
 
-template <class T> double FlowMap<T>::motion(const FlowFeatures& seen, double speed) {
-    return speed * seen.gradient > 0 ? seen.rate / (speed * seen.gradient) : 0;
+// Round-off in C, of which the rate takes fourth differences, is no motion. (Up to 70 times the last bit of C adds up
+// in one; a seventh of it on average. Twice that is taken off.)
+template <class T> void FlowMap<T>::set_motion(FlowFeatures& seen, const ForcedCahnHilliard& equation) const {
+    const double largest = std::max(seen.highest, -seen.lowest);
+    const double noise = rate_noise(equation) * largest;
+    const double rate = std::sqrt(std::max(0.0, seen.rate * seen.rate - noise * noise));
+    seen.pace = seen.gradient > 0 ? rate / seen.gradient : 0;
+    seen.motion = equation.speed > 0 ? seen.pace / equation.speed : 0;
+}
+
+template <class T> double FlowMap<T>::rate_noise(const ForcedCahnHilliard& equation) const {
+    const double spacing = spec_.grid.spacing();
+    return 5.0 * std::numeric_limits<T>::epsilon() * equation.gamma / (spacing * spacing * spacing * spacing);
 }
 
 template <class T> FlowFeatures FlowMap<T>::features(std::int64_t cell) const {
-    const auto samples = std::ssize(window_steps(steps_ << halvings(cell, round_)));
-    const auto mean = [&](std::int64_t squares, std::int64_t count) {
-        return count > 0 ? std::sqrt(static_cast<double>(squares) / rate_steps / static_cast<double>(count)) : 0;
+    const auto samples = std::ssize(window_steps(steps_ << halvings(cell, most_halvings)));
+    const ForcedCahnHilliard equation = this->cell(cell).equation;
+    const auto mean = [&](double squares, std::int64_t count) {
+        return rate_unit(equation) * root_mean(squares, count);
     };
+    const auto first = static_cast<double>(known(cell, early)), second = static_cast<double>(known(cell, late));
     FlowFeatures seen;
     seen.lowest = as_real(known(cell, lowest));
     seen.highest = as_real(known(cell, highest));
     if (!std::isfinite(seen.lowest) || !std::isfinite(seen.highest)) return {};
-    seen.early_rate = mean(known(cell, early), samples / 2);
-    seen.late_rate = mean(known(cell, late), samples - samples / 2);
-    seen.rate = mean(known(cell, early) + known(cell, late), samples);
+    seen.early_rate = mean(first, samples / 2);
+    seen.late_rate = mean(second, samples - samples / 2);
+    seen.rate = mean(first + second, samples);
     seen.gradient = as_real(known(cell, gradient));
     seen.forced_share = as_real(known(cell, forced_share));
     seen.interfaces = as_real(known(cell, interfaces));
     seen.free_energy = as_real(known(cell, free_energy));
     seen.mean_drift = as_real(known(cell, mean_drift));
-    seen.motion = motion(seen, this->cell(cell).equation.speed);
+    set_motion(seen, equation);
     return seen;
+}
+
+template <class T> int FlowMap<T>::threads() const {
+    return detail::thread_count(std::holds_alternative<Threads>(where_) ? std::get<Threads>(where_) : Threads{});
 }
 
 template <class T> std::vector<FlowFeatures> FlowMap<T>::all_features() const {
     std::vector<FlowFeatures> all(static_cast<std::size_t>(spec_.cells()));
-    detail::for_each_share(spec_.cells(), detail::thread_count({}), [&](std::int64_t from, std::int64_t to) {
+    detail::for_each_share(spec_.cells(), threads(), [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t k = from; k < to; ++k) all[static_cast<std::size_t>(k)] = features(k);
     });
     return all;
@@ -464,6 +490,7 @@ template <class T> std::vector<FlowClass> FlowMap<T>::classes(const std::vector<
 
 // Every rank gets to know all that was found; it is rank 0 alone that adds it to what comes.
 template <class T> void FlowMap<T>::share_numbers(Communicator& ranks) {
+    is_root_ = ranks.is_root();
     if (ranks.size() == 1) {
         known_ = numbers_;
         return;
@@ -576,13 +603,17 @@ template <class T> void FlowMap<T>::sort_states(const std::vector<FlowClass>& ki
                 from = std::max(to, from + 1);
             }
         for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b].numbers = places[b];
-        const KMeansResult found =
-            kmeans<T>(blocks, points, {.clusters = flow_classes, .seed = spec_.seed, .restarts = spec_.kmeans_restarts},
-                      where_, ranks);
         std::vector<std::int64_t> labels(static_cast<std::size_t>(panel)); // + 1
-        for (std::size_t b = 0; b < blocks.size(); ++b)
-            for (std::size_t row = 0; row < places[b].size(); ++row)
-                labels[static_cast<std::size_t>(places[b][row])] = found.labels[b][row] + 1;
+        try {
+            const KMeansResult found = kmeans<T>(
+                blocks, points, {.clusters = flow_classes, .seed = spec_.seed, .restarts = spec_.kmeans_restarts},
+                where_, ranks);
+            for (std::size_t b = 0; b < blocks.size(); ++b)
+                for (std::size_t row = 0; row < places[b].size(); ++row)
+                    labels[static_cast<std::size_t>(places[b][row])] = found.labels[b][row] + 1;
+        } catch (const InvalidArgument& error) { // thrown on all ranks; the map is worth more than this
+            if (ranks.is_root() && this->warn) this->warn(std::string("a map goes without k-means: ") + error.what());
+        }
         ranks.sum(labels);
         if (!ranks.is_root()) continue;
         const auto of_panel =
@@ -619,6 +650,20 @@ std::vector<FlowClass> FlowMap<T>::by_meaning(const std::vector<std::int64_t>& l
         named.push_back(label == 0 ? FlowClass::none
                                    : static_cast<FlowClass>(best[static_cast<std::size_t>(label - 1)]));
     return named;
+}
+
+// k-means may take as long as some of the steps.
+template <class T> bool FlowMap<T>::expects_round() const { return round_ < refine_round; }
+
+// The gradient of two interfaces, each of energy sqrt(8 gamma) / 3 = gamma times the integral of C_x^2.
+template <class T> double FlowMap<T>::hidden_motion() const {
+    double most = 0;
+    for (const double gamma : spec_.of(FlowParameter::gamma))
+        for (const double speed : spec_.of(FlowParameter::speed)) {
+            const double gradient = std::sqrt(2 * std::sqrt(8 / gamma) / 3 / spec_.grid.length());
+            if (speed > 0) most = std::max(most, rate_noise({.gamma = gamma}) / (speed * gradient));
+        }
+    return most;
 }
 
 template <class T> std::vector<const FinishedPiece<T>*> FlowMap<T>::finished() const {
@@ -665,6 +710,7 @@ template <class T> FlowMapResult<T> FlowMap<T>::result() const {
     const std::size_t states = 1 + static_cast<std::size_t>(spec_.cells() * fields);
     const std::size_t kept =
         static_cast<std::size_t>(spec_.panels() * spec_.grid.points()) * kept_x_.size() * kept_y_.size();
+    result.kept.reserve(kept);
     for (std::size_t i = 0; i < kept; ++i) result.kept.push_back(static_cast<T>(as_real(known_[states + i])));
     return result;
 }

@@ -76,10 +76,13 @@ template <class T> class FlowMap : public Study<T> {
     std::string status() const override { return status_; }
     bool next_round(Communicator& ranks) override;
     double work() const override { return work_; }
+    bool expects_round() const override;
     void find_round(Communicator& ranks) override;
     std::vector<const FinishedPiece<T>*> finished() const override;
     void take_finished(FinishedPiece<T> piece) override { finished_.push_back(std::move(piece)); }
 
+    // Motion below which round-off hides it, at most, as a share of the forcing's speed for a pattern of two domains.
+    double hidden_motion() const;
     FlowMapResult<T> result() const;
     std::int64_t steps() const { return steps_; } // of a cell whose step is not halved
     double time() const { return static_cast<double>(steps_) * spec_.step_length(); } // of the end
@@ -108,7 +111,9 @@ template <class T> class FlowMap : public Study<T> {
     std::int64_t known(std::int64_t cell, int field) const;
     std::int64_t& refined_square(const Run& run);
     std::int64_t kept_place(std::int64_t cell) const;
-    static double motion(const FlowFeatures& seen, double speed);
+    double rate_noise(const ForcedCahnHilliard& equation) const;
+    void set_motion(FlowFeatures& seen, const ForcedCahnHilliard& equation) const;
+    int threads() const;
     FlowFeatures features(std::int64_t cell) const;
     std::vector<FlowFeatures> all_features() const;
     std::vector<FlowClass> classes(const std::vector<FlowFeatures>& all) const;
@@ -127,6 +132,7 @@ template <class T> class FlowMap : public Study<T> {
     std::int64_t steps_, members_per_round_;
     std::vector<std::int64_t> kept_x_, kept_y_;
     int round_ = 0;
+    bool is_root_ = true;
     std::vector<Run> runs_;             // of this round
     std::vector<std::int64_t> borders_; // between groups of equal equation and time step, in runs_
     std::vector<int> expected_;         // halvings, by cell
