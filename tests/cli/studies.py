@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 
 import numpy as np
+import pytest
 import xarray
 
 BIN = pathlib.Path(os.environ["BANDMILL_BIN"]) / "bandmill"
@@ -51,6 +52,7 @@ def succeed(folder, *arguments, ranks=0):
 
 
 def read(path):
+    pytest.importorskip("netCDF4")  # xarray reads these files by it
     with xarray.open_dataset(path) as data:
         return data.load()
 

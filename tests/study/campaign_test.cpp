@@ -1,10 +1,11 @@
 // A study in pieces, stopped and resumed anywhere, gives what one piece gives. (Ranks and killed processes are in
 // tests/cli.)
+#include "own_file.hpp"
+
 #include "bandmill/study/coarsening.hpp"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <random>
 
 namespace {
@@ -45,7 +46,7 @@ template <class T> CoarseningResult at_once(const bandmill::CoarseningSpec& spec
 template <class T> void stop_and_resume(const bandmill::CoarseningSpec& spec) {
     const CoarseningResult expected = at_once<T>(spec);
     const auto ranks = bandmill::connect();
-    const std::string path = (std::filesystem::path(testing::TempDir()) / "campaign_test.checkpoint").string();
+    const std::string path = own_file("campaign_test.checkpoint");
     std::mt19937 chance(5);
     int stops = 0;
     bandmill::CheckpointHead head;
@@ -109,7 +110,7 @@ TEST(Campaign, CountsEveryMemberOnce) {
 TEST(Campaign, RefusesSumsOfAnotherStudy) {
     const auto ranks = bandmill::connect();
     bandmill::Coarsening<double> study(small_study());
-    const std::string path = (std::filesystem::path(testing::TempDir()) / "campaign_other.checkpoint").string();
+    const std::string path = own_file("campaign_other.checkpoint");
     bandmill::CheckpointHead head;
     head.sums = {1, 2, 3};
     bandmill::save_checkpoint(path, head, {}, *ranks);

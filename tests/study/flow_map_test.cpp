@@ -3,6 +3,7 @@
 #include "bandmill/study/flow_map.hpp"
 
 #include "../base/expect_error.hpp"
+#include "own_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <random>
 
 namespace {
@@ -71,7 +71,7 @@ template <class T> void stop_and_resume(const FlowMapSpec& spec) {
     FlowMap<T> whole(spec);
     const FlowMapResult<T> expected = run(whole);
     const auto ranks = bandmill::connect();
-    const std::string path = (std::filesystem::path(testing::TempDir()) / "flow_map_test.checkpoint").string();
+    const std::string path = own_file("flow_map_test.checkpoint");
     std::mt19937 chance(8);
     bandmill::CheckpointHead head;
     std::string read_from;
