@@ -301,6 +301,23 @@ template <class T> std::int64_t Study<T>::chunk(const EnsembleSpec& piece) const
     return static_cast<std::int64_t>(std::clamp(wanted_seconds * point_steps_per_second_ / points, 10.0, 1000.0));
 }
 
+template <class T>
+RunResult Study<T>::run_for_a_while(Ensemble<T>& piece, RunPlan plan, const GoOn& go_on, bool& wanted) {
+    const auto start = std::chrono::steady_clock::now();
+    plan.chunk = chunk(piece.spec());
+    plan.stop_when_none_is_left = false; // of this piece
+    if (!plan.warn) plan.warn = warn;
+    plan.progress = [&](const Progress& progress) {
+        wanted = go_on(progress);
+        return wanted && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500);
+    };
+    const std::int64_t before = piece.step();
+    RunResult result = piece.run(plan);
+    time_steps(piece.spec(), piece.step() - before,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return result;
+}
+
 template <class T> void Study<T>::time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds) {
     if (steps <= 0 || !(seconds > 0)) return;
     stepping_seconds += seconds;

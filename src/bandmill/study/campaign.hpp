@@ -51,6 +51,9 @@ template <class T> class Study {
     // Steps between two looks at go_on: a third of a second at the speed so far, so that a signal is obeyed soon. A GPU
     // works best with long chunks, a core takes seconds for a thousand steps of a full piece.
     std::int64_t chunk(const EnsembleSpec& piece) const;
+    // Runs and times the piece by the plan, whose chunk, progress and warnings it sets: to its end, or until go_on says
+    // no (then `wanted` becomes false), or for some half a second, so that the samples come out for a status.
+    RunResult run_for_a_while(Ensemble<T>& piece, RunPlan plan, const GoOn& go_on, bool& wanted);
     void time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds);
     void expect_speed(double point_steps_per_second) { point_steps_per_second_ = point_steps_per_second; }
 

@@ -4,8 +4,8 @@
 #include "bandmill/ensemble/schedule.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <utility>
 
 namespace bandmill {
 namespace {
@@ -155,24 +155,12 @@ template <class T> bool Coarsening<T>::run(Ensemble<T>& piece, const typename St
     while (piece.step() < steps_ && wanted) {
         RunPlan plan{.end_time = static_cast<double>(segment_end(piece.step())) * time_step,
                      .every_step = spec_.times.empty(),
-                     .observables = {{Observable::domain_size, {}}},
-                     .chunk = this->chunk(piece.spec()),
-                     .stop_when_none_is_left = false,
-                     .warn = this->warn};
+                     .observables = {{Observable::domain_size, {}}}};
         for (const std::int64_t step : sample_steps_)
             if (!plan.every_step && step > piece.step() && step <= segment_end(piece.step()))
                 plan.times.push_back(static_cast<double>(step) * time_step);
         if (!plan.every_step && plan.times.empty()) plan.observables.clear();
-        // Every now and then the samples come out, for the status.
-        const auto start = std::chrono::steady_clock::now();
-        plan.progress = [&](const Progress& progress) {
-            wanted = go_on(progress);
-            return wanted && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500);
-        };
-        const std::int64_t before = piece.step();
-        const RunResult result = piece.run(plan);
-        this->time_steps(piece.spec(), piece.step() - before,
-                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        const RunResult result = this->run_for_a_while(piece, std::move(plan), go_on, wanted);
         add(result, piece.spec());
         if (!result.interrupted) add_histograms(piece);
     }

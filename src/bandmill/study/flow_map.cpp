@@ -410,21 +410,10 @@ template <class T> bool FlowMap<T>::run(Ensemble<T>& piece, const typename Study
         RunPlan plan{.end_time = static_cast<double>(steps) * piece.time_step(),
                      .observables = {{Observable::largest}, {Observable::rate}},
                      .keep_values = true,
-                     .chunk = this->chunk(piece.spec()),
-                     .stop_when_none_is_left = false,
                      .warn = [](const std::string&) {}}; // what is above the limit is run again
         for (const std::int64_t step : samples)
             if (step > piece.step()) plan.times.push_back(static_cast<double>(step) * piece.time_step());
-        // Every now and then the samples come out, for the status, and because each has a number per member.
-        const auto start = std::chrono::steady_clock::now();
-        plan.progress = [&](const Progress& progress) {
-            wanted = go_on(progress);
-            return wanted && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500);
-        };
-        const std::int64_t before = piece.step();
-        const RunResult result = piece.run(plan);
-        this->time_steps(piece.spec(), piece.step() - before,
-                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        const RunResult result = this->run_for_a_while(piece, std::move(plan), go_on, wanted);
         add(result, piece);
     }
     if (piece.step() < steps) return false;

@@ -4,7 +4,6 @@
 #include "bandmill/ensemble/schedule.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace bandmill {
 namespace {
@@ -80,16 +79,8 @@ template <class T> bool Simulation<T>::run(Ensemble<T>& piece, const typename St
     bool wanted = true;
     while (piece.step() < steps_ && wanted) {
         const auto next = std::upper_bound(record_steps_.begin(), record_steps_.end(), piece.step());
-        RunPlan plan{.end_time = static_cast<double>(*next) * piece.time_step(),
-                     .chunk = this->chunk(piece.spec()),
-                     .stop_when_none_is_left = false,
-                     .warn = this->warn};
-        const auto start = std::chrono::steady_clock::now();
-        const std::int64_t before = piece.step();
-        plan.progress = [&](const Progress& progress) { return wanted = go_on(progress); };
-        const RunResult result = piece.run(plan);
-        this->time_steps(piece.spec(), piece.step() - before,
-                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        const RunResult result =
+            this->run_for_a_while(piece, {.end_time = static_cast<double>(*next) * piece.time_step()}, go_on, wanted);
         this->lost.insert(this->lost.end(), result.lost.begin(), result.lost.end());
         if (!result.interrupted) write_record(piece);
     }

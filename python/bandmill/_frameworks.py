@@ -1,0 +1,157 @@
+"""What differs between NumPy, torch, CuPy and JAX: how an array is exported, copied and made, and on which stream.
+
+A framework is looked for when an array of it turns up, so it is imported already; the type of the array names it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidArgumentError
+
+
+class NumPy:
+    name = "NumPy"
+
+    def export(self, array: Any) -> Any:
+        return array
+
+    def empty_like(self, array: Any) -> Any:
+        return np.empty_like(array, subok=False)
+
+    def packed(self, array: Any, dtype: str | None) -> Any:
+        return np.array(array, dtype=dtype, order="C", copy=True)
+
+    def cast(self, array: Any, like: Any) -> Any:
+        return array.astype(like.dtype, copy=False)
+
+    def to_host(self, array: Any) -> Any:
+        return array
+
+    def stream(self, array: Any) -> int:
+        return 0
+
+    def device(self, array: Any) -> int:
+        return -1
+
+
+class Torch:
+    name = "torch"
+
+    def __init__(self) -> None:
+        self.torch: Any = sys.modules["torch"]
+        self.to_dlpack: Any = self.torch.utils.dlpack.to_dlpack
+
+    def export(self, array: Any) -> Any:
+        if array.is_neg():  # a flag on the tensor, which DLPack does not carry
+            array = array.resolve_neg()
+        # Not array.__dlpack__(): it is written in Python, 4 us slower, and minds streams. No other stream has to wait
+        # here, since the solve is put on the caller's. It takes tensors that want gradients as they are.
+        return self.to_dlpack(array)
+
+    def prepare_writing(self, array: Any) -> None:
+        if array.is_neg():
+            raise InvalidArgumentError(
+                "out is stored negated (torch marks what .conj().imag returns so): pass out.resolve_neg()"
+            )
+        if not array.is_inference():  # so that autograd notices if it has kept the old values
+            self.torch.autograd.graph.increment_version(array)
+
+    def empty_like(self, array: Any) -> Any:
+        return self.torch.empty_like(array, requires_grad=False)
+
+    def packed(self, array: Any, dtype: str | None) -> Any:
+        array = array.detach().clone(memory_format=self.torch.contiguous_format)
+        return array if dtype is None else array.to(getattr(self.torch, dtype))
+
+    def cast(self, array: Any, like: Any) -> Any:
+        return array.to(like.dtype)
+
+    def to_host(self, array: Any) -> Any:
+        return array.detach().cpu().numpy()
+
+    def stream(self, array: Any) -> int:
+        return int(self.torch.cuda.current_stream(array.device).cuda_stream) if array.is_cuda else 0
+
+    def device(self, array: Any) -> int:
+        return int(array.device.index) if array.is_cuda else -1
+
+
+class CuPy:
+    name = "CuPy"
+
+    def __init__(self) -> None:
+        self.cupy: Any = sys.modules["cupy"]
+
+    def export(self, array: Any) -> Any:
+        return array.__dlpack__(stream=-1)  # -1: no other stream has to wait, since the solve is put on the caller's
+
+    def empty_like(self, array: Any) -> Any:
+        with array.device:
+            return self.cupy.empty_like(array)
+
+    def packed(self, array: Any, dtype: str | None) -> Any:
+        with array.device:
+            return self.cupy.array(array, dtype=dtype, order="C", copy=True)
+
+    def cast(self, array: Any, like: Any) -> Any:
+        with array.device:
+            return array.astype(like.dtype, copy=False)
+
+    def to_host(self, array: Any) -> Any:
+        return self.cupy.asnumpy(array)
+
+    def stream(self, array: Any) -> int:
+        with array.device:
+            return int(self.cupy.cuda.get_current_stream().ptr)
+
+    def device(self, array: Any) -> int:
+        return int(array.device.id)
+
+
+class JAX:
+    name = "JAX"
+
+    def __init__(self) -> None:
+        self.jax: Any = sys.modules["jax"]
+
+    def refuse_tracer(self, array: Any, what: str) -> None:
+        if isinstance(array, self.jax.core.Tracer):
+            raise TypeError(
+                f"{what} is a JAX tracer: its values are not known inside jit, grad or vmap, and bandmill works on "
+                "values; call it outside of them"
+            )
+
+    def to_host(self, array: Any) -> Any:
+        self.refuse_tracer(array, "ab")
+        return np.asarray(array)
+
+    def device(self, array: Any) -> int:
+        devices = list(array.devices())
+        return int(devices[0].local_hardware_id) if len(devices) == 1 and devices[0].platform != "cpu" else -1
+
+
+_BY_NAME: dict[tuple[str, str], Any] = {
+    ("numpy", "ndarray"): NumPy,
+    ("torch", "Tensor"): Torch,
+    ("cupy", "ndarray"): CuPy,
+}
+_BY_TYPE: dict[type, Any] = {np.ndarray: NumPy()}
+
+
+def find_framework(array: Any) -> Any:
+    """The framework of an array; None for what is no array."""
+    known = _BY_TYPE.get(type(array))
+    if known is not None or isinstance(array, np.ma.MaskedArray):  # a mask would be lost
+        return known
+    for cls in type(array).__mro__:
+        root = cls.__module__.partition(".")[0]
+        make = JAX if root in ("jax", "jaxlib") else _BY_NAME.get((root, cls.__name__))
+        if make is not None:
+            # One object for all types of a framework, so that `is` compares frameworks.
+            framework = next((f for f in _BY_TYPE.values() if type(f) is make), None) or make()
+            return _BY_TYPE.setdefault(type(array), framework)
+    return None

@@ -1,0 +1,288 @@
+#include "solve.hpp"
+
+#include "layout.hpp"
+
+#include "bandmill/band/solve.hpp"
+#include "bandmill/base/array.hpp"
+#include "bandmill/base/error.hpp"
+
+#include <nanobind/ndarray.h>
+
+#if defined(BANDMILL_WITH_NUMPY)
+#define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
+#include <numpy/ndarraytypes.h>
+#endif
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bandmill::python {
+namespace {
+
+namespace nb = nanobind;
+using ReadArray = nb::ndarray<nb::ro>;
+using WriteArray = nb::ndarray<>;
+
+// An array as a solve sees it; its owner lives elsewhere. Strides count elements.
+struct Operand {
+    void* data;
+    std::size_t axes;
+    const std::int64_t *shape, *strides;
+    nb::dlpack::dtype type;
+    int device;
+};
+
+[[noreturn]] void refuse_type(const std::string& text) { throw nb::type_error(text.c_str()); }
+
+std::string text_of(nb::handle value) { return nb::str(value).c_str(); }
+
+std::string shape_text(const Operand& array) {
+    std::string text = "(";
+    for (std::size_t k = 0; k < array.axes; ++k) text += (k > 0 ? ", " : "") + std::to_string(array.shape[k]);
+    return text + (array.axes == 1 ? ",)" : ")");
+}
+
+std::string dtype_text(nb::dlpack::dtype type) {
+    const char* kind = "elements of ";
+    switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
+    case nb::dlpack::dtype_code::Int: kind = "int"; break;
+    case nb::dlpack::dtype_code::UInt: kind = "uint"; break;
+    case nb::dlpack::dtype_code::Float: kind = "float"; break;
+    case nb::dlpack::dtype_code::Bfloat: kind = "bfloat"; break;
+    case nb::dlpack::dtype_code::Complex: kind = "complex"; break;
+    case nb::dlpack::dtype_code::Bool: return "bool";
+    default: break;
+    }
+    return kind + std::to_string(type.bits);
+}
+
+std::string device_text(int device) { return device == cpu ? "cpu" : "cuda:" + std::to_string(device); }
+
+// The exporter says no to what DLPack has no word for (foreign byte order, objects, strides that are no multiple of an
+// element, read-only memory that should be written); nanobind keeps its reason to itself.
+template <class Array> Array through_dlpack(nb::handle source, const char* name) {
+    Array array;
+    if (nb::try_cast(source, array)) return array;
+    std::string text = std::string(name) + " is of type " + text_of(source.type().attr("__name__"));
+    if (nb::hasattr(source, "dtype")) text += " with dtype " + text_of(source.attr("dtype"));
+    if constexpr (std::is_same_v<Array, WriteArray>)
+        text += ", which cannot be written through DLPack (is it read-only?): pass an array that can be written";
+    else
+        text += ", which cannot be read through DLPack: pass a copy of it with elements of float32 or float64";
+    refuse_type(text);
+}
+
+template <class Array> int device_of(const Array& array, const char* name) {
+    switch (array.device_type()) {
+    case nb::device::cpu::value:
+    case nb::device::cuda_host::value: return cpu;
+    case nb::device::cuda::value:
+    case nb::device::cuda_managed::value: return array.device_id();
+    default:
+        throw InvalidArgument(std::string(name) + " is on a device of DLPack's kind " +
+                              std::to_string(array.device_type()) +
+                              " (bandmill solves on the CPU and on NVIDIA GPUs): move it there");
+    }
+}
+
+template <class Array> Operand operand(const Array& array, const char* name) {
+    return {const_cast<void*>(static_cast<const void*>(array.data())),
+            array.ndim(),
+            array.shape_ptr(),
+            array.stride_ptr(),
+            array.dtype(),
+            device_of(array, name)};
+}
+
+// An argument that is imported when it is asked for: as NumPy's own structure if it can be, by DLPack otherwise.
+class Argument {
+  public:
+    Argument(nb::handle source, const char* name, bool writable) {
+        if (from_numpy(source, writable)) return;
+        if (writable) {
+            write_ = through_dlpack<WriteArray>(source, name);
+            view_ = operand(write_, name);
+        } else {
+            read_ = through_dlpack<ReadArray>(source, name);
+            view_ = operand(read_, name);
+        }
+    }
+    Argument(const Argument&) = delete; // view_ points into it
+    const Operand& view() const { return view_; }
+
+  private:
+    // After a large solve the caches are cold, and DLPack's protocol, once for b and once for x, took 14 us of the 50
+    // that were added to a solve of 65,536 x 256. Arrays of more axes than most_axes take that way all the same.
+    bool from_numpy([[maybe_unused]] nb::handle source, [[maybe_unused]] bool writable) {
+#if defined(BANDMILL_WITH_NUMPY)
+        static PyObject* const array_type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+        if (source.type().ptr() != array_type) return false;
+        auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());
+        const int flags = PyArray_FLAGS(array), type = PyArray_TYPE(array), axes = PyArray_NDIM(array);
+        const auto bytes = static_cast<std::int64_t>(type == NPY_FLOAT ? sizeof(float) : sizeof(double));
+        if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISNBO(PyArray_DESCR(array)->byteorder) ||
+            (flags & NPY_ARRAY_ALIGNED) == 0 || (writable && (flags & NPY_ARRAY_WRITEABLE) == 0) || axes > most_axes)
+            return false;
+        for (int k = 0; k < axes; ++k) {
+            shape_[k] = PyArray_DIM(array, k);
+            strides_[k] = PyArray_STRIDE(array, k) / bytes;
+            if (PyArray_STRIDE(array, k) % bytes != 0) return false;
+        }
+        view_ = {PyArray_DATA(array),
+                 static_cast<std::size_t>(axes),
+                 shape_,
+                 strides_,
+                 type == NPY_FLOAT ? nb::dtype<float>() : nb::dtype<double>(),
+                 cpu};
+        return true;
+#else
+        return false;
+#endif
+    }
+
+    static constexpr int most_axes = 8;
+    std::int64_t shape_[most_axes], strides_[most_axes];
+    WriteArray write_;
+    ReadArray read_;
+    Operand view_;
+};
+
+// What does not depend on where the solution goes.
+struct Problem {
+    std::size_t axis;
+    int bits;
+    int device;
+};
+
+Problem check_b(const Plan& plan, const Operand& b, std::int64_t axis) {
+    const nb::dlpack::dtype type = b.type;
+    if (type != nb::dtype<float>() && type != nb::dtype<double>())
+        refuse_type("b holds " + dtype_text(type) +
+                    " (bandmill solves float32 and float64): convert it first, as in b.astype(float)");
+    const auto axes = static_cast<std::int64_t>(b.axes);
+    if (axes == 0)
+        throw InvalidArgument("b has no axes (a right-hand side needs one for the unknowns): pass an array of shape (" +
+                              std::to_string(plan.matrix().size()) + ",) or more");
+    if (axis < -axes || axis >= axes)
+        throw InvalidArgument("b has shape " + shape_text(b) + ", so axis=" + std::to_string(axis) +
+                              " does not exist: pass the axis of the unknowns, from " + std::to_string(-axes) + " to " +
+                              std::to_string(axes - 1));
+    const auto at = static_cast<std::size_t>(axis < 0 ? axis + axes : axis);
+    if (b.shape[at] != plan.matrix().size())
+        throw InvalidArgument("b has shape " + shape_text(b) + ", so " + std::to_string(b.shape[at]) +
+                              " unknowns along axis " + std::to_string(at) + ", but the matrix has " +
+                              std::to_string(plan.matrix().size()) +
+                              " rows: pass axis= for the axis of the unknowns, or an array of the matrix's size");
+    if (plan.options().device != any_device && plan.options().device != b.device)
+        throw InvalidArgument("b is on " + device_text(b.device) + ", but this plan was made for " +
+                              device_text(plan.options().device) + ": move b, or make a plan without device=");
+    return {at, type.bits, b.device};
+}
+
+void check_x(const Operand& b, const Operand& x) {
+    if (x.type != b.type)
+        refuse_type("out holds " + dtype_text(x.type) + " and b " + dtype_text(b.type) + ": pass an out of b's dtype");
+    if (!std::equal(x.shape, x.shape + x.axes, b.shape, b.shape + b.axes))
+        throw InvalidArgument("out has shape " + shape_text(x) + " and b has shape " + shape_text(b) +
+                              ": pass an out of b's shape");
+    if (x.device != b.device)
+        throw InvalidArgument("out is on " + device_text(x.device) + " and b on " + device_text(b.device) +
+                              ": pass an out on b's device");
+}
+
+thread_local double solve_seconds = 0; // see last_seconds()
+
+// A process made by fork() has none of the threads that libgomp believes to have, and would wait for them forever.
+bool forked = false;
+[[maybe_unused]] const int fork_is_watched = pthread_atfork(nullptr, nullptr, [] { forked = true; });
+
+template <class T>
+void solve_views(Plan& plan, int device, const SolveShapes& shapes, const void* b, void* x, std::uintptr_t stream) {
+    const auto* from = static_cast<const T*>(b);
+    auto* to = static_cast<T*>(x);
+    if (device == cpu)
+        bandmill::solve(plan.on_host<T>(), FieldView<const T, Host>(from, shapes.b), FieldView<T, Host>(to, shapes.x),
+                        forked ? Threads{1} : plan.options().threads);
+    else
+        bandmill::solve(plan.on_gpu<T>(device), FieldView<const T, Cuda>(from, shapes.b),
+                        FieldView<T, Cuda>(to, shapes.x), Stream(reinterpret_cast<CUstream_st*>(stream)));
+}
+
+void solve_views(Plan& plan, const Problem& problem, const SolveShapes& shapes, const void* b, void* x,
+                 std::uintptr_t stream) {
+    if (problem.bits == 32)
+        solve_views<float>(plan, problem.device, shapes, b, x, stream);
+    else
+        solve_views<double>(plan, problem.device, shapes, b, x, stream);
+}
+
+// A new packed array with the solution, which owns its memory.
+template <class T, class Space>
+nb::object solve_new(Plan& plan, const ReadArray& b, const Problem& problem, Array<T, Space> memory) {
+    std::vector<std::size_t> shape(b.ndim());
+    std::vector<std::int64_t> strides(b.ndim());
+    std::int64_t stride = 1;
+    for (std::size_t k = b.ndim(); k-- > 0; stride *= static_cast<std::int64_t>(shape[k])) {
+        shape[k] = b.shape(k);
+        strides[k] = stride;
+    }
+    const auto shapes = solve_shapes(b.ndim(), b.shape_ptr(), b.stride_ptr(), strides.data(), problem.axis);
+    if (!shapes)
+        throw InvalidArgument("b of shape " + shape_text(operand(b, "b")) +
+                              " is not packed (its axes have more strides than a solve "
+                              "can follow): pass a packed copy");
+    {
+        const nb::gil_scoped_release unlocked;
+        solve_views<T>(plan, problem.device, *shapes, b.data(), memory.data(), 0);
+        if constexpr (std::is_same_v<Space, Cuda>) synchronize(Device{problem.device});
+    }
+    auto* kept = new Array<T, Space>(std::move(memory));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<T, Space>*>(p); });
+    const bool gpu = problem.device != cpu;
+    const nb::ndarray<nb::jax> x(kept->data(), b.ndim(), shape.data(), owner, strides.data(), b.dtype(),
+                                 gpu ? nb::device::cuda::value : nb::device::cpu::value, gpu ? problem.device : 0);
+    return nb::cast(x);
+}
+
+template <class T> nb::object solve_new(Plan& plan, const ReadArray& b, const Problem& problem) {
+    const auto size = static_cast<std::int64_t>(b.size());
+    if (problem.device == cpu) return solve_new(plan, b, problem, Array<T, Host>(size));
+    return solve_new(plan, b, problem, Array<T, Cuda>(size, Device{problem.device}));
+}
+
+} // namespace
+
+Outcome solve(Plan& plan, nb::handle b_object, nb::handle x_object, std::int64_t axis, std::uintptr_t stream) {
+    // In place one import serves for both; it must be one that may be written.
+    const bool in_place = b_object.is(x_object);
+    const Argument b_argument(b_object, "b", in_place);
+    std::optional<Argument> x_argument;
+    if (!in_place) x_argument.emplace(x_object, "out", true);
+    const Operand &b = b_argument.view(), &x = in_place ? b : x_argument->view();
+    const Problem problem = check_b(plan, b, axis);
+    if (!in_place) check_x(b, x);
+    if (plan.options().bits != 0 && plan.options().bits != problem.bits) return Outcome::other_precision;
+    const auto shapes = solve_shapes(b.axes, b.shape, b.strides, x.strides, problem.axis);
+    if (!shapes) return Outcome::needs_copy;
+    const nb::gil_scoped_release unlocked;
+    const auto start = std::chrono::steady_clock::now();
+    solve_views(plan, problem, *shapes, b.data, x.data, stream);
+    solve_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return Outcome::solved;
+}
+
+double last_seconds() { return solve_seconds; }
+
+nb::object solve_jax(Plan& plan, nb::handle b_object, std::int64_t axis) {
+    const ReadArray b = through_dlpack<ReadArray>(b_object, "b");
+    const Problem problem = check_b(plan, operand(b, "b"), axis);
+    if (plan.options().bits != 0 && plan.options().bits != problem.bits) return nb::none();
+    return problem.bits == 32 ? solve_new<float>(plan, b, problem) : solve_new<double>(plan, b, problem);
+}
+
+} // namespace bandmill::python

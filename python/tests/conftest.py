@@ -1,0 +1,8 @@
+try:
+    import hypothesis
+except ModuleNotFoundError:
+    pass
+else:
+    # The same cases every time, on machines of any speed; nothing is written beside the sources.
+    hypothesis.settings.register_profile("bandmill", deadline=None, derandomize=True, database=None)
+    hypothesis.settings.load_profile("bandmill")

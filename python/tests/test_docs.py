@@ -1,0 +1,47 @@
+"""The Python code of docs/python.md and of the README is run as it stands there, where the frameworks and the GPU are that it uses."""
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+
+import bandmill
+
+ROOT = pathlib.Path(__file__).parents[2]
+# A block may go on from earlier ones of its section, so sections are run as a whole.
+SECTIONS = {
+    f"{page.name}: {text.partition(chr(10))[0]}": re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    for page in (ROOT / "docs" / "python.md", ROOT / "README.md")
+    for text in page.read_text().split("\n## ")[1:]
+}
+
+
+@pytest.mark.parametrize("title", [title for title, blocks in SECTIONS.items() if blocks])
+def test_section(title, tmp_path, monkeypatch):
+    code = "\n".join(SECTIONS[title])
+    for name in re.findall(r"^import (torch|jax|cupy|scipy)\b", code, re.MULTILINE):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed")
+    if "cuda" in code and not bandmill.cuda_devices():
+        pytest.skip("no GPU")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, title, "exec"), {})
+
+
+def test_every_public_name_is_described():
+    text = (ROOT / "docs" / "python.md").read_text()
+    for name in bandmill.__all__:
+        assert name.strip("_") in text, name
+    for name in ("solve", "T", "n", "half_bandwidth", "periodic", "dtype", "device", "report"):
+        assert f"plan.{name}" in text, name
+
+
+def test_the_stub_has_the_module_s_names():
+    from bandmill import _bandmill
+
+    stub = (pathlib.Path(__file__).parents[1] / "bandmill" / "_bandmill.pyi").read_text()
+    written = set(re.findall(r"^(?:def |class )?(\w+)[:(]", stub, re.MULTILINE))
+    methods = set(re.findall(r"^    def (\w+)", stub, re.MULTILINE)) - {"__init__"}
+    assert written == {name for name in dir(_bandmill) if not name.startswith("__")}
+    assert methods == {name for name in dir(_bandmill.Plan) if not name.startswith("_")}
