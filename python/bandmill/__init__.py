@@ -17,6 +17,7 @@ from ._errors import (
     SingularMatrixError,
 )
 from ._plan import Plan, Report, factor, toeplitz, torch_solve
+from ._results import open_results as open
 
 __all__ = [
     "BackendUnavailableError",
@@ -31,6 +32,7 @@ __all__ = [
     "cuda_built",
     "cuda_devices",
     "factor",
+    "open",
     "toeplitz",
     "torch_solve",
 ]

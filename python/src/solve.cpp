@@ -111,6 +111,7 @@ class Argument {
             read_ = through_dlpack<ReadArray>(source, name);
             view_ = operand(read_, name);
         }
+        mend_strides();
     }
     Argument(const Argument&) = delete; // view_ points into it
     const Operand& view() const { return view_; }
@@ -143,6 +144,18 @@ class Argument {
 #else
         return false;
 #endif
+    }
+
+    // CuPy divides a stride in bytes by the size of an element as if it had no sign, so that negative ones come as
+    // numbers near 2^61. Multiplied back they wrap around to what they are; others stay as they are.
+    void mend_strides() {
+        const std::int64_t bytes = view_.type.bits / 8;
+        if (view_.axes > most_axes || bytes == 0) return;
+        for (std::size_t k = 0; k < view_.axes; ++k)
+            strides_[k] = static_cast<std::int64_t>(static_cast<std::uint64_t>(view_.strides[k]) *
+                                                    static_cast<std::uint64_t>(bytes)) /
+                          bytes;
+        view_.strides = strides_;
     }
 
     static constexpr int most_axes = 8;
