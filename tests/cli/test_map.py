@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import random
 import shutil
 import signal
@@ -339,6 +340,32 @@ def test_resumed_on_another_number_of_ranks(tmp_path, reference, before, after, 
         assert process.returncode == 138
         succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet", ranks=after)
     assert_same_data(tmp_path / "x.nc", path)
+
+
+@needs_mpi
+@pytest.mark.skipif(SANITIZED, reason="takes minutes")
+def test_refinement_resumed_by_more_ranks(tmp_path):
+    """Stopped in the closing window of the last round: a rank that goes on with a run needs what it had shown before."""
+    command = ["map", "--grid", "16x16", "--points", "64", "--dt", "0.001", "--until", "60", "--window", "40", "--mean",
+               "0:0.6", "--forcing", "0.66:0.76", "--refine", "1", "--kmeans-restarts", "0", "--threads", "1"]  # fmt: skip
+    succeed(tmp_path, *command, "--quiet", "--out", "whole.nc")
+    ours, theirs = pty.openpty()
+    with start(tmp_path, *command, "--out", "x.nc", stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while b"runs at borders, t = " not in shown:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:  # it is at its end
+                break
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=120)
+    os.close(ours)
+    if (tmp_path / "x.nc").exists():
+        pytest.skip("it was too fast to be stopped there")
+    assert process.returncode == 143
+    succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet", ranks=2)
+    assert_same_data(tmp_path / "x.nc", tmp_path / "whole.nc")
 
 
 def test_results_that_cannot_be_written_are_kept(tmp_path, reference):
