@@ -256,12 +256,14 @@ TEST(FlowMap, FastForcing) {
 
 // Round-off is not taken for motion.
 TEST(FlowMap, SinglePrecisionSeesTheSamePatterns) {
+    // Patterns that have not formed yet may differ, and sanitizers take minutes until they have.
+    if (std::getenv("BANDMILL_TEST_MAX_ELEMENTS")) GTEST_SKIP() << "BANDMILL_TEST_MAX_ELEMENTS is set";
     FlowMapSpec spec = small_map(10, 8);
     spec.values[0] = bandmill::linear_times(0, 1.5, 10);
     spec.values[1] = bandmill::linear_times(0, 2, 8);
     spec.values[4] = {0.01};
     spec.grid = bandmill::Grid(256, 6.283185307179586);
-    spec.until = std::getenv("BANDMILL_TEST_MAX_ELEMENTS") ? 2 : 20; // sanitizers
+    spec.until = 20;
     const FlowMapResult<float> coarse = run<float>(spec);
     const FlowMapResult<double> fine = run<double>(spec);
     int same = 0;
