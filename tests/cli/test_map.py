@@ -347,7 +347,7 @@ def test_resumed_on_another_number_of_ranks(tmp_path, reference, before, after, 
 def test_refinement_resumed_by_more_ranks(tmp_path):
     """Stopped in the closing window of the last round: a rank that goes on with a run needs what it had shown before."""
     command = ["map", "--grid", "16x16", "--points", "64", "--dt", "0.001", "--until", "60", "--window", "40", "--mean",
-               "0:0.6", "--forcing", "0.66:0.76", "--refine", "1", "--kmeans-restarts", "0", "--threads", "1"]  # fmt: skip
+               "0:0.6", "--forcing", "0.66:0.76", "--refine", "4", "--kmeans-restarts", "0", "--threads", "1"]  # fmt: skip
     succeed(tmp_path, *command, "--quiet", "--out", "whole.nc")
     ours, theirs = pty.openpty()
     with start(tmp_path, *command, "--out", "x.nc", stderr=theirs) as process:
