@@ -163,4 +163,27 @@ std::vector<char> border_cells(std::span<const FlowClass> map, std::int64_t widt
     return marks;
 }
 
+std::vector<FlowClass> name_clusters(std::span<const std::int64_t> labels, std::span<const FlowClass> kinds) {
+    std::int64_t both[flow_classes + 1][flow_classes + 1]{}; // [cluster + 1][class + 1]
+    for (std::size_t k = 0; k < labels.size(); ++k) ++both[labels[k]][static_cast<int>(kinds[k]) + 1];
+    std::array<int, flow_classes> order{0, 1, 2}, best = order;
+    std::int64_t most = -1;
+    do {
+        std::int64_t agreeing = 0;
+        for (int cluster = 0; cluster < flow_classes; ++cluster)
+            agreeing += both[cluster + 1][order[static_cast<std::size_t>(cluster)] + 1];
+        if (agreeing > most) {
+            most = agreeing;
+            best = order;
+        }
+    } while (std::next_permutation(order.begin(), order.end()));
+    std::vector<FlowClass> named;
+    for (const std::int64_t label : labels)
+        named.push_back(label == 0 ? FlowClass::none
+                                   : static_cast<FlowClass>(best[static_cast<std::size_t>(label - 1)]));
+    return named;
+}
+
+// k-means may take as long as some of the steps.
+
 } // namespace bandmill

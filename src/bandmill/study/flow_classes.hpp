@@ -48,4 +48,8 @@ std::vector<char> speckles(std::span<const FlowClass> map, std::int64_t width);
 // Which have a neighbour of another class?
 std::vector<char> border_cells(std::span<const FlowClass> map, std::int64_t width);
 
+// k-means numbers its clusters by chance. Each gets the name that suits its cells best: of all ways to name them, the
+// one by which most cells agree with their patterns. labels: cluster + 1, 0 for none.
+std::vector<FlowClass> name_clusters(std::span<const std::int64_t> labels, std::span<const FlowClass> kinds);
+
 } // namespace bandmill

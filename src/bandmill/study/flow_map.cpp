@@ -19,7 +19,6 @@ namespace {
 constexpr int most_halvings = 6; // by rounds 1 to 6; then come refine_round and all_done
 constexpr int refine_round = most_halvings + 1, all_done = refine_round + 1;
 constexpr std::int64_t window_samples = 32, watch_samples = 62; // of the latter, each has a bit
-constexpr std::int64_t most_cells = std::int64_t{1} << 28;
 
 // Squares of rates are added up as integers, so that a window may be cut by a checkpoint: in units of the forcing's
 // speed, if that is above 1. 32 samples of the largest rate fit; a pattern that changes faster is in motion anyway.
@@ -74,89 +73,12 @@ std::string short_text(double value) {
     return digits;
 }
 
-void check(const FlowMapSpec& spec) {
-    if (spec.x == spec.y)
-        throw InvalidArgument("both axes of the map are " + std::string(name(spec.x)) + ": give two parameters");
-    for (int which = 0; which < flow_parameters; ++which) {
-        const auto parameter = static_cast<FlowParameter>(which);
-        if (spec.of(parameter).empty())
-            throw InvalidArgument("the map has no value for " + std::string(name(parameter)) + ": give at least one");
-        for (const double value : spec.of(parameter))
-            if (!std::isfinite(value))
-                throw InvalidArgument("a value of " + std::string(name(parameter)) +
-                                      " is not finite: give finite numbers");
-    }
-    double cells = 1;
-    for (const std::vector<double>& values : spec.values) cells *= static_cast<double>(values.size());
-    if (cells > static_cast<double>(most_cells) / std::max(1, spec.refine))
-        throw InvalidArgument("a map of " + detail::text(cells) +
-                              " cells is too large (more than 2^28 runs in a round): "
-                              "give fewer cells, panels or repetitions");
-    for (const double k : spec.of(FlowParameter::wavenumber))
-        if (std::abs(k) * spec.grid.length() > std::numbers::pi * static_cast<double>(spec.grid.points()))
-            throw InvalidArgument("a forcing of wavenumber " + detail::text(k) + " is too fine for " +
-                                  std::to_string(spec.grid.points()) + " points: give more points, or a smaller one");
-    if (spec.grid.ends() != Ends::periodic)
-        throw InvalidArgument("the forced equation is periodic: give a periodic grid");
-    if (!(spec.until > 0) || !std::isfinite(spec.until))
-        throw InvalidArgument("a map at the time " + detail::text(spec.until) + " has no steps: give a later time");
-    if (!(spec.window >= 0) || spec.window > spec.until)
-        throw InvalidArgument("a closing window of " + detail::text(spec.window) +
-                              " does not lie within the run, which "
-                              "ends at " +
-                              detail::text(spec.until) + ": give a shorter one");
-    if (spec.refine < 0 || spec.refine > 1000)
-        throw InvalidArgument("cells at a border cannot be run again " + std::to_string(spec.refine) +
-                              " times: give 0 to 1000");
-    if (spec.keep_width < 0 || spec.keep_height < 0)
-        throw InvalidArgument("the number of cells that keep their states is negative: give 0 or more");
-    if (spec.kmeans_restarts < 0)
-        throw InvalidArgument("k-means cannot start " + std::to_string(spec.kmeans_restarts) +
-                              " times: give 0 or more");
-}
-
 } // namespace
-
-const char* name(FlowParameter parameter) {
-    constexpr std::array<const char*, flow_parameters> names{"mean", "forcing", "speed", "wavenumber", "gamma"};
-    return names[static_cast<std::size_t>(parameter)];
-}
-
-std::vector<FlowParameter> FlowMapSpec::panel_parameters() const {
-    std::vector<FlowParameter> others;
-    for (int which = 0; which < flow_parameters; ++which)
-        if (const auto parameter = static_cast<FlowParameter>(which); parameter != x && parameter != y)
-            others.push_back(parameter);
-    return others;
-}
-
-std::int64_t FlowMapSpec::panels() const {
-    std::int64_t count = 1;
-    for (const FlowParameter parameter : panel_parameters()) count *= static_cast<std::int64_t>(of(parameter).size());
-    return count;
-}
-
-double FlowMapSpec::window_length() const {
-    if (window > 0) return window;
-    double slowest = std::numeric_limits<double>::infinity();
-    for (const double v : of(FlowParameter::speed))
-        for (const double k : of(FlowParameter::wavenumber))
-            if (v * std::abs(k) > 0) slowest = std::min(slowest, v * std::abs(k));
-    return std::min(until / 2, std::isfinite(slowest) ? 2 * std::numbers::pi / slowest : until / 4);
-}
-
-std::vector<std::int64_t> FlowMapSpec::kept_along(std::int64_t cells, std::int64_t keep) {
-    keep = std::min(keep, cells);
-    std::vector<std::int64_t> kept;
-    for (std::int64_t i = 0; i < keep; ++i)
-        kept.push_back(keep == 1 ? 0 : (i * (cells - 1) + (keep - 1) / 2) / (keep - 1));
-    return kept;
-}
 
 template <class T>
 FlowMap<T>::FlowMap(const FlowMapSpec& spec, Where where)
     : spec_(spec), panel_parameters_(spec.panel_parameters()), where_(where) {
-    check(spec);
+    detail::check(spec);
     steps_ = detail::steps_to_reach(spec.until, spec.step_length());
     if (steps_ > (std::int64_t{1} << 50))
         throw InvalidArgument("the time step is too short for the time " + detail::text(spec.until) +
@@ -607,7 +529,7 @@ template <class T> void FlowMap<T>::sort_states(const std::vector<FlowClass>& ki
         if (!ranks.is_root()) continue;
         const auto of_panel =
             std::span(kinds).subspan(static_cast<std::size_t>(which * panel), static_cast<std::size_t>(panel));
-        const std::vector<FlowClass> named = by_meaning(labels, of_panel);
+        const std::vector<FlowClass> named = name_clusters(labels, of_panel);
         for (std::int64_t k = 0; k < panel; ++k)
             number(which * panel + k, sorted_as) =
                 known_[static_cast<std::size_t>(1 + (which * panel + k) * fields + sorted_as)] =
@@ -616,32 +538,6 @@ template <class T> void FlowMap<T>::sort_states(const std::vector<FlowClass>& ki
     kmeans_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// k-means numbers its clusters by chance. Each gets the name that suits its cells best: of all ways to name them, the
-// one by which most cells agree with their patterns. labels: cluster + 1, 0 for none.
-template <class T>
-std::vector<FlowClass> FlowMap<T>::by_meaning(const std::vector<std::int64_t>& labels,
-                                              std::span<const FlowClass> kinds) {
-    std::int64_t both[flow_classes + 1][flow_classes + 1]{}; // [cluster + 1][class + 1]
-    for (std::size_t k = 0; k < labels.size(); ++k) ++both[labels[k]][static_cast<int>(kinds[k]) + 1];
-    std::array<int, flow_classes> order{0, 1, 2}, best = order;
-    std::int64_t most = -1;
-    do {
-        std::int64_t agreeing = 0;
-        for (int cluster = 0; cluster < flow_classes; ++cluster)
-            agreeing += both[cluster + 1][order[static_cast<std::size_t>(cluster)] + 1];
-        if (agreeing > most) {
-            most = agreeing;
-            best = order;
-        }
-    } while (std::next_permutation(order.begin(), order.end()));
-    std::vector<FlowClass> named;
-    for (const std::int64_t label : labels)
-        named.push_back(label == 0 ? FlowClass::none
-                                   : static_cast<FlowClass>(best[static_cast<std::size_t>(label - 1)]));
-    return named;
-}
-
-// k-means may take as long as some of the steps.
 template <class T> bool FlowMap<T>::expects_round() const { return round_ < refine_round; }
 
 // The gradient of two interfaces, each of energy sqrt(8 gamma) / 3 = gamma times the integral of C_x^2.
