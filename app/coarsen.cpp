@@ -214,15 +214,9 @@ std::string summary_json(const Machine& machine, const CoarseningSpec& spec, con
                          std::size_t lost, const std::string& out, double seconds, double work,
                          double stepping_seconds) {
     JsonWriter json;
-    json.begin_object()
-        .value("study", "coarsen")
-        .value("file", out)
-        .value("version", bandmill::version())
-        .value("commit", commit())
-        .value("backend", word_of(machine.backend, backend_words))
-        .value("device", machine.device)
-        .value("date", utc_now())
-        .value("members", spec.members)
+    json.begin_object();
+    write_study_head(json, "coarsen", out, machine);
+    json.value("members", spec.members)
         .value("points", spec.grid.points())
         .value("length", spec.grid.length())
         .value("gamma", spec.equation.gamma)

@@ -1,6 +1,7 @@
 // What every file of results begins with: where, when and by what it was measured.
 #pragma once
 
+#include "choices.hpp"
 #include "environment.hpp"
 #include "json.hpp"
 
@@ -20,6 +21,18 @@ template <class Bench> void write_head(JsonWriter& json, const char* benchmark, 
         .value("version", bandmill::version())
         .value("compiler", compiler())
         .value("build_type", build_type());
+}
+
+// Of a study's summary.
+template <class Machine>
+void write_study_head(JsonWriter& json, const char* study, const std::string& file, const Machine& machine) {
+    json.value("study", study)
+        .value("file", file)
+        .value("version", bandmill::version())
+        .value("commit", commit())
+        .value("backend", word_of(machine.backend, backend_words))
+        .value("device", machine.device)
+        .value("date", utc_now());
 }
 
 // "records" and "skipped": what was measured, and what was not and why. The writers put the fields of one into the

@@ -219,15 +219,9 @@ std::string summary_json(const Machine& machine, const FlowMapSpec& spec, const 
                          const FlowMapResult<T>& result, const std::vector<MapPanel>& panels, const std::string& out,
                          double seconds, double total_seconds, double work) {
     JsonWriter json;
-    json.begin_object()
-        .value("study", "map")
-        .value("file", out)
-        .value("version", bandmill::version())
-        .value("commit", commit())
-        .value("backend", word_of(machine.backend, backend_words))
-        .value("device", machine.device)
-        .value("date", utc_now())
-        .value("x", name(spec.x))
+    json.begin_object();
+    write_study_head(json, "map", out, machine);
+    json.value("x", name(spec.x))
         .value("y", name(spec.y))
         .value("width", spec.width())
         .value("height", spec.height())
