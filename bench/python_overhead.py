@@ -8,9 +8,12 @@ overhead. On a GPU they are times until the call returns, not until the solve is
 """
 
 import argparse
+import importlib
 import importlib.util
 import json
+import os
 import statistics
+import subprocess
 import time
 
 import numpy as np
@@ -110,6 +113,30 @@ def rivals(ab, b, device, repeats):
     return rows
 
 
+def head(device):
+    """Where and of what the numbers are."""
+    if device == "cpu":
+        with open("/proc/cpuinfo") as file:
+            name = next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "CPU")
+    else:
+        name = bandmill.cuda_devices()[0]
+    commit = os.environ.get("BANDMILL_COMMIT")
+    if not commit:
+        git = ["git", "-C", os.path.dirname(__file__), "describe", "--always", "--dirty", "--abbrev=12"]
+        commit = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
+    packages = [p for p in ("numpy", "scipy", "torch", "cupy", "jax") if importlib.util.find_spec(p)]
+    return {
+        "benchmark": "python",
+        "device": name,
+        "backend": "cpu" if device == "cpu" else "cuda",
+        "cores": os.cpu_count(),
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": commit,
+        "version": bandmill.__version__,
+        "packages": {p: importlib.import_module(p).__version__ for p in packages},
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cpu")
@@ -124,7 +151,7 @@ def main():
     ab = bandmill.toeplitz([-1.0, 4.0, -1.5], options.n)
     plan = bandmill.factor(ab, periodic=True, device=options.device)
     large, small = rng.standard_normal((options.n, options.batch)), rng.standard_normal((options.n, 1))
-    results = {"n": options.n, "batch": options.batch, "device": options.device, "overhead": {}, "rivals_ms": {}}
+    results = {**head(options.device), "n": options.n, "batch": options.batch, "overhead": {}, "rivals_ms": {}}
     print(f"{'framework':10} {'batch':>7} {'library':>12} {'added':>8}    [us, median]")
     for name, make, wait in frameworks(options.device):
         for b, repeats in ((large, options.repeats), (small, 2000)):
@@ -139,6 +166,7 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump(results, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":
