@@ -187,6 +187,34 @@ TEST(Run, LosesNoSampleToAnException) {
     EXPECT_EQ(steps_of(ensemble.run(plan)), Steps{});
 }
 
+TEST(Run, GoesOnFromStatesThatWereSet) {
+    for (const std::int64_t slice : {0, 3}) {
+        EnsembleSpec spec = small_spec(7);
+        spec.members_per_slice = slice;
+        Ensemble<> other(spec, UniformNoise{.seed = 5}), ensemble(spec, UniformNoise{});
+        const std::vector<double> start = other.states();
+        ensemble.advance(30);
+        ensemble.run({.end_time = 0.3, .times = {0.3}, .observables = {{Observable::mean}}});
+        ensemble.set_states(start);
+        EXPECT_EQ(ensemble.step(), 30);
+        EXPECT_EQ(ensemble.states(), start);
+        // A sample at the same step is one of other states, so it is taken.
+        EXPECT_EQ(steps_of(ensemble.run({.end_time = 0.3, .times = {0.3}, .observables = {{Observable::mean}}})),
+                  (Steps{30}));
+        ensemble.advance(20);
+        other.advance(20);
+        EXPECT_EQ(ensemble.states(), other.states());
+        expect_error<InvalidArgument>([&] { ensemble.set_states(std::vector<double>(32)); },
+                                      {"32 numbers", "7 members"});
+    }
+    Ensemble<> lost(small_spec(2), UniformNoise{});
+    lost.set_states(std::vector<double>(64, std::nan("")));
+    EXPECT_THROW(lost.run({.end_time = 0.1}), Unstable);
+    lost.set_states(std::vector<double>(64, 0.5));
+    lost.run({.end_time = 0.1});
+    EXPECT_EQ(lost.step(), 10);
+}
+
 TEST(Run, OfAnEnsembleThatWasMovedFromIsRefused) {
     Ensemble<> from(small_spec(2), UniformNoise{});
     Ensemble<> to = std::move(from);

@@ -4,6 +4,7 @@
 #include "bandmill/ensemble/data.hpp"
 #include "bandmill/ensemble/recording.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace bandmill {
@@ -114,6 +115,17 @@ template <class T> std::vector<T> Ensemble<T>::states(std::int64_t first, std::i
     }
     const T* from = (data().resident() ? all.data() : data().states.data()) + first * points;
     return std::vector<T>(from, from + count * points);
+}
+
+template <class T> void Ensemble<T>::set_states(std::span<const T> states) {
+    Data& data = this->data();
+    detail::check_saved(data.step, states.size(), data.spec);
+    if (data.resident())
+        data.stepper->load(0, data.spec.members, states.data());
+    else
+        std::copy(states.begin(), states.end(), data.states.begin());
+    std::fill(data.lost.begin(), data.lost.end(), char{0});
+    data.sampled = -1; // what was sampled here is no longer so
 }
 
 template <class T> SavedState<T> Ensemble<T>::save() { return {data().step, states(), data().sampled}; }

@@ -106,6 +106,8 @@ template <class T = double> class Ensemble {
     Sample sample(std::span<const ObservableRequest> observables, bool keep_values = false);
     // The states of some members, [member][point]; by default of all. Counted from 0, whatever first_member is.
     std::vector<T> states(std::int64_t first = 0, std::int64_t count = -1);
+    // Other states at the same step, [member][point]; no member counts as lost any more.
+    void set_states(std::span<const T> states);
     SavedState<T> save();
 
   private:
