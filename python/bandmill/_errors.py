@@ -28,6 +28,21 @@ class SingularMatrixError(_AtRow, np.linalg.LinAlgError):
     """The matrix has no inverse, to the precision of its entries; `row` is where elimination stopped."""
 
 
+class UnstableError(Error, ArithmeticError):
+    """Members of an ensemble are no longer finite; `member` is the first that was noticed, `time` is when it was."""
+
+    def __init__(self, text: str, member: int, time: float) -> None:
+        super().__init__(text, member, time)
+        self.member, self.time = member, time
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class AccuracyWarning(RuntimeWarning):
+    """A time step that is too long, or a precision that is too low, for what an ensemble computes."""
+
+
 class BackendUnavailableError(Error, RuntimeError):
     """A GPU was asked for and there is none, or this build has no CUDA."""
 

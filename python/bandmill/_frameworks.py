@@ -5,6 +5,7 @@ A framework is looked for when an array of it turns up, so it is imported alread
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -28,7 +29,11 @@ class NumPy:
     def cast(self, array: Any, like: Any) -> Any:
         return array.astype(like.dtype, copy=False)
 
-    def to_host(self, array: Any) -> Any:
+    def to_host(self, array: Any, what: str) -> Any:
+        return array
+
+    def from_host(self, array: Any, device: int) -> Any:
+        """A NumPy array as one of this framework: on the CPU (-1) or on a GPU. It may keep the memory."""
         return array
 
     def stream(self, array: Any) -> int:
@@ -72,8 +77,12 @@ class Torch:
     def cast(self, array: Any, like: Any) -> Any:
         return array.to(like.dtype)
 
-    def to_host(self, array: Any) -> Any:
+    def to_host(self, array: Any, what: str) -> Any:
         return array.detach().cpu().numpy()
+
+    def from_host(self, array: Any, device: int) -> Any:
+        tensor = self.torch.from_numpy(array)
+        return tensor if device < 0 else tensor.to(f"cuda:{device}")
 
     def stream(self, array: Any) -> int:
         return int(self.torch.cuda.current_stream(array.device).cuda_stream) if array.is_cuda else 0
@@ -103,8 +112,12 @@ class CuPy:
         with array.device:
             return array.astype(like.dtype, copy=False)
 
-    def to_host(self, array: Any) -> Any:
+    def to_host(self, array: Any, what: str) -> Any:
         return self.cupy.asnumpy(array)
+
+    def from_host(self, array: Any, device: int) -> Any:
+        with self.cupy.cuda.Device(device):
+            return self.cupy.asarray(array)
 
     def stream(self, array: Any) -> int:
         with array.device:
@@ -127,9 +140,18 @@ class JAX:
                 "values; call it outside of them"
             )
 
-    def to_host(self, array: Any) -> Any:
-        self.refuse_tracer(array, "ab")
+    def to_host(self, array: Any, what: str) -> Any:
+        self.refuse_tracer(array, what)
         return np.asarray(array)
+
+    def from_host(self, array: Any, device: int) -> Any:
+        if device < 0:
+            place = self.jax.devices("cpu")[0]
+        else:
+            place = next(d for d in self.jax.devices("gpu") if d.local_hardware_id == device)
+        if not self.jax.config.jax_enable_x64:  # JAX would do the same, and warn each time
+            array = array.astype(np.float32, copy=False)
+        return self.jax.device_put(array, place)
 
     def device(self, array: Any) -> int:
         devices = list(array.devices())
@@ -141,7 +163,24 @@ _BY_NAME: dict[tuple[str, str], Any] = {
     ("torch", "Tensor"): Torch,
     ("cupy", "ndarray"): CuPy,
 }
-_BY_TYPE: dict[type, Any] = {np.ndarray: NumPy()}
+_ONLY: dict[Any, Any] = {NumPy: NumPy()}
+_BY_TYPE: dict[type, Any] = {np.ndarray: _ONLY[NumPy]}
+_ALL = {"numpy": NumPy, "torch": Torch, "cupy": CuPy, "jax": JAX}
+
+
+def framework_named(name: str) -> Any:
+    """The framework, which is imported if need be."""
+    if name not in _ALL:
+        raise InvalidArgumentError(f"framework={name!r} is not known: pass {', '.join(map(repr, _ALL))}")
+    importlib.import_module(name)
+    return _only(_ALL[name])
+
+
+def _only(make: Any) -> Any:
+    """One object for all types of a framework, so that `is` compares frameworks."""
+    if make not in _ONLY:
+        _ONLY[make] = make()
+    return _ONLY[make]
 
 
 def find_framework(array: Any) -> Any:
@@ -153,7 +192,5 @@ def find_framework(array: Any) -> Any:
         root = cls.__module__.partition(".")[0]
         make = JAX if root in ("jax", "jaxlib") else _BY_NAME.get((root, cls.__name__))
         if make is not None:
-            # One object for all types of a framework, so that `is` compares frameworks.
-            framework = next((f for f in _BY_TYPE.values() if type(f) is make), None) or make()
-            return _BY_TYPE.setdefault(type(array), framework)
+            return _BY_TYPE.setdefault(type(array), _only(make))
     return None

@@ -172,7 +172,7 @@ def factor(
         raise InvalidArgumentError(f"threads={threads!r}: pass how many threads to use, 1 or more, or leave it out")
     framework = find_framework(ab)
     try:
-        entries = np.asarray(ab if framework is None else framework.to_host(ab))
+        entries = np.asarray(ab if framework is None else framework.to_host(ab, "ab"))
     except ValueError as error:
         raise InvalidArgumentError(f"ab is no array of numbers ({error}): pass 3 or 5 rows of one length") from None
     if entries.dtype.kind not in "fiu":

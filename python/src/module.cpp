@@ -1,4 +1,5 @@
 // The module bandmill._bandmill: what of the library Python sees. The package around it is in python/bandmill.
+#include "ensemble.hpp"
 #include "plan.hpp"
 #include "solve.hpp"
 
@@ -49,9 +50,9 @@ bandmill::FactorReport report_of(Plan& plan, int bits, int device) {
 }
 
 // The classes are written in Python (bandmill/_errors.py), where a subclass of two others is one line.
-void raise(const char* name, const char* text, nb::object row = nb::none()) {
+template <class... Details> void raise(const char* name, const char* text, Details... details) {
     const nb::object type = nb::module_::import_("bandmill._errors").attr(name);
-    const nb::object error = row.is_none() ? type(text) : type(text, row);
+    const nb::object error = type(text, details...);
     PyErr_SetObject(type.ptr(), error.ptr());
 }
 
@@ -61,9 +62,11 @@ void translate(const std::exception_ptr& pointer, void*) {
     } catch (const bandmill::InvalidArgument& error) {
         raise("InvalidArgumentError", error.what());
     } catch (const bandmill::InvalidMatrix& error) {
-        raise("InvalidMatrixError", error.what(), nb::int_(error.row()));
+        raise("InvalidMatrixError", error.what(), error.row());
     } catch (const bandmill::SingularMatrix& error) {
-        raise("SingularMatrixError", error.what(), nb::int_(error.row()));
+        raise("SingularMatrixError", error.what(), error.row());
+    } catch (const bandmill::Unstable& error) {
+        raise("UnstableError", error.what(), error.member(), error.time());
     } catch (const bandmill::BackendUnavailable& error) {
         raise("BackendUnavailableError", error.what());
     } catch (const bandmill::DeviceError& error) {
@@ -117,4 +120,6 @@ NB_MODULE(_bandmill, module) {
             },
             "b"_a, "x"_a, "axis"_a, "stream"_a)
         .def("solve_jax", bandmill::python::solve_jax, "b"_a, "axis"_a);
+
+    bandmill::python::bind_ensemble(module);
 }

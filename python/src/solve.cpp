@@ -1,5 +1,6 @@
 #include "solve.hpp"
 
+#include "fork.hpp"
 #include "layout.hpp"
 
 #include "bandmill/band/solve.hpp"
@@ -12,8 +13,6 @@
 #define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
 #include <numpy/ndarraytypes.h>
 #endif
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -209,10 +208,6 @@ void check_x(const Operand& b, const Operand& x) {
 }
 
 thread_local double solve_seconds = 0; // see last_seconds()
-
-// A process made by fork() has none of the threads that libgomp believes to have, and would wait for them forever.
-bool forked = false;
-[[maybe_unused]] const int fork_is_watched = pthread_atfork(nullptr, nullptr, [] { forked = true; });
 
 template <class T>
 void solve_views(Plan& plan, int device, const SolveShapes& shapes, const void* b, void* x, std::uintptr_t stream) {
