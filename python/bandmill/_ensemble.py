@@ -9,12 +9,23 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _bandmill
+from ._arguments import (
+    check_framework,
+    count,
+    host_array,
+    member_count,
+    number,
+    observable_name,
+    observable_requests,
+    point_count,
+    sample_times,
+)
+from ._description import Description
 from ._equations import Constant, Cosine, Equation, UniformNoise
 from ._errors import AccuracyWarning, InvalidArgumentError
-from ._frameworks import JAX, CuPy, find_framework, framework_named
+from ._frameworks import find_framework, framework_named
 from ._history import History, LostMember, Request
-from ._numbers import count, host_array, number
-from ._plan import _bits, _device_index, _device_name, _dtype_name
+from ._plan import _bits, _device_index, _dtype_name
 from ._progress import Progress, make_bar
 
 #: What can be measured of a member.
@@ -22,9 +33,13 @@ observables: tuple[str, ...] = tuple(_bandmill.observables())
 
 _CPU = -1
 _MOST_THREADS = 2**31 - 1
+_SPEC = (  # what of the options EnsembleSpec takes as it is
+    *("points", "length", "ends", "end_value", "members", "time_step"),
+    *("first_member", "members_per_slice", "latency"),
+)
 
 
-class Ensemble:
+class Ensemble(Description):
     """Many runs of one equation on one grid: all are advanced together, and measured on the way.
 
         ensemble = bandmill.Ensemble(bandmill.CahnHilliard(gamma=0.01), members=256, seed=1)
@@ -50,7 +65,7 @@ class Ensemble:
     """
 
     _native: _bandmill.Ensemble
-    _options: dict[str, Any]  # as __init__ has understood them, without the initial state
+    _x: np.ndarray[Any, np.dtype[np.float64]]
     _lost: dict[int, LostMember]
     _history: History | None
 
@@ -88,8 +103,8 @@ class Ensemble:
             raise InvalidArgumentError(f"time_step={time_step!r}: pass a positive number, or leave it out")
         self._options = {
             "equation": equation,
-            "members": _members(members, equation, start, array),
-            "points": _points(points, array),
+            "members": member_count(members, equation, start, array),
+            "points": point_count(points, array),
             "length": number(length, "length"),
             "ends": str(ends),
             "end_value": number(end_value, "end_value"),
@@ -116,19 +131,19 @@ class Ensemble:
         o = self._options
         equation: Equation = o["equation"]
         return _bandmill.EnsembleSpec(
-            equation._name,
-            equation._fields,
-            list(equation._parameters.values()),
-            *(o[key] for key in ("points", "length", "ends", "end_value", "members", "time_step", "first_member")),
-            o["members_per_slice"],
-            o["latency"],
+            equation=equation._name,
+            fields=equation._fields,
+            parameters=list(equation._parameters.values()),
+            **{key: o[key] for key in _SPEC},
         )
 
     def _build(self, spec: _bandmill.EnsembleSpec, start: _bandmill.Start) -> None:
         o = self._options
         self._framework = framework_named(o["framework"])
-        _check_framework(self._framework, o["dtype"], o["device"])
+        check_framework(self._framework, o["dtype"], o["device"])
         self._native = _bandmill.Ensemble(spec, start, _bits(o["dtype"]), o["device"], o["threads"])
+        if o["device"] != _CPU:  # a framework that does not see this GPU says so now
+            self._framework.from_host(np.zeros(1, o["dtype"]), o["device"])
         self._x = spec.x
         self._lost, self._history = {}, None
         o["time_step"] = self._native.time_step
@@ -174,10 +189,12 @@ class Ensemble:
             end = (self.step + count(steps, "steps")) * self.time_step
         else:
             end = number(until, "until")
-        requests = _requests(observables, histograms)
+            if not 0 <= end < math.inf:
+                raise InvalidArgumentError(f"until={until!r}: pass a finite time of 0 or more")
+        requests = observable_requests(observables, histograms)
         if samples is None and requests:
             samples = 101
-        every_step, times = _times(samples, self.time, end)
+        every_step, times = sample_times(samples, self.time, end)
         bar = make_bar() if progress is True else None
         measured = _bandmill.Measured()
         try:
@@ -194,13 +211,20 @@ class Ensemble:
                 _warn,
                 0.05 if bar or not progress else 0.0,
             )
+        except BaseException:
+            if measured.interrupted:  # not where it was refused
+                self._take(measured, requests, keep_values)
+            raise
         finally:
             if bar:
                 bar.close()
-            names = list(self.equation._parameters)
-            self._history = History(measured, requests, bool(keep_values), (self.first_member, names))
-            for lost in self._history.lost:
-                self._lost.setdefault(lost.member, lost)
+        return self._take(measured, requests, keep_values)
+
+    def _take(self, measured: _bandmill.Measured, requests: list[Request], keep_values: bool) -> History:
+        names = list(self.equation._parameters)
+        self._history = History(measured, requests, bool(keep_values), (self.first_member, names))
+        for lost in self._history.lost:
+            self._lost.setdefault(lost.member, lost)
         return self._history
 
     def _chunk(self) -> int:
@@ -227,7 +251,7 @@ class Ensemble:
 
     def observe(self, observable: str) -> Any:
         """One observable now: an array with the value of each member."""
-        return self._framework.from_host(self._native.observe(_observable(observable)), self._options["device"])
+        return self._framework.from_host(self._native.observe(observable_name(observable)), self._options["device"])
 
     def copy(self, *, device: Any = None, framework: str | None = None, threads: int | None = None) -> Ensemble:
         """An ensemble that goes on from here by itself: on the same device with the same bits. Pickling makes one too."""
@@ -269,71 +293,20 @@ class Ensemble:
         return self.step * self.time_step
 
     @property
-    def time_step(self) -> float:
-        return float(self._options["time_step"])
-
-    @property
-    def equation(self) -> Equation:
-        equation: Equation = self._options["equation"]
-        return equation
-
-    @property
-    def members(self) -> int:
-        return int(self._options["members"])
-
-    @property
-    def first_member(self) -> int:
-        return int(self._options["first_member"])
-
-    @property
     def members_per_slice(self) -> int:
         """How many are stepped at a time; all of them where memory allows."""
         return self._native.members_per_slice
 
     @property
-    def points(self) -> int:
-        return int(self._options["points"])
-
-    @property
-    def length(self) -> float:
-        return float(self._options["length"])
+    def path(self) -> str:
+        """How the members are stepped, in words."""
+        return self._native.path
 
     @property
     def x(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Where the points are, as a NumPy array."""
-        return self._x.copy()
-
-    @property
-    def ends(self) -> str:
-        return str(self._options["ends"])
-
-    @property
-    def end_value(self) -> float:
-        return float(self._options["end_value"])
-
-    @property
-    def seed(self) -> int | None:
-        """Of the noise it started from; None if it did not."""
-        seed: int | None = self._options["seed"]
-        return seed
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self._options["dtype"])
-
-    @property
-    def device(self) -> str:
-        """ "cpu" or "cuda:0" """
-        return _device_name(self._options["device"])
-
-    @property
-    def framework(self) -> str:
-        return str(self._options["framework"])
-
-    @property
-    def path(self) -> str:
-        """How the members are stepped, in words."""
-        return self._native.path
+        x: np.ndarray[Any, np.dtype[np.float64]] = self._x.copy()
+        return x
 
     def __repr__(self) -> str:
         ends = self.ends + (f" ({self.end_value:g})" if self.end_value else "")
@@ -351,75 +324,6 @@ def _restore(options: dict[str, Any], step: int, sampled: int, states: Any, lost
     ensemble._build(ensemble._spec(), _bandmill.saved_state(step, sampled, states))
     ensemble._lost = lost
     return ensemble
-
-
-def _members(members: int | None, equation: Equation, start: Any, array: Any) -> int:
-    if members is not None:
-        return count(members, "members")
-    lengths = [len(values) for values in equation._parameters.values()] + ([] if start is None else start._lengths())
-    if array is not None and array.ndim == 2:
-        lengths.append(array.shape[0])
-        return int(array.shape[0])
-    if max(lengths, default=1) == 1:
-        raise InvalidArgumentError(
-            "how many members are there? (neither the equation nor `initial` has one value for each): pass members="
-        )
-    return max(lengths)
-
-
-def _points(points: int | None, array: Any) -> int:
-    if points is None:
-        return 256 if array is None or array.ndim == 0 else int(array.shape[-1])
-    return count(points, "points")
-
-
-def _check_framework(framework: Any, dtype: str, device: int) -> None:
-    if type(framework) is CuPy and device == _CPU:
-        raise InvalidArgumentError(
-            "framework='cupy' has arrays on GPUs only, and this ensemble is on the CPU: pass device='cuda', or "
-            "framework='numpy'"
-        )
-    if type(framework) is JAX and dtype == "float64" and not framework.jax.config.jax_enable_x64:
-        raise InvalidArgumentError(
-            "JAX is set to hold float32 only, and this ensemble computes in float64: call "
-            "jax.config.update('jax_enable_x64', True) first, or pass dtype='float32'"
-        )
-
-
-def _observable(name: Any) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"{name!r} is no name of an observable: pass some of {', '.join(observables)}")
-    return name
-
-
-def _requests(names: str | Sequence[str], histograms: Mapping[str, tuple[float, float, int]] | None) -> list[Request]:
-    wanted: dict[str, Any] = dict.fromkeys(_observable(n) for n in ([names] if isinstance(names, str) else names))
-    for name, bins in (histograms or {}).items():
-        try:
-            low, high, number_of_bins = bins
-        except (TypeError, ValueError):
-            raise InvalidArgumentError(f"histograms[{name!r}] is {bins!r}: pass (low, high, bins)") from None
-        most = 2**31 - 1
-        wanted[_observable(name)] = number(low, "low"), number(high, "high"), count(number_of_bins, "bins", 1, most)
-    return [Request(name, bins) for name, bins in wanted.items()]
-
-
-def _times(samples: Any, now: float, end: float) -> tuple[bool, list[float]]:
-    """Every step? And otherwise at which times."""
-    if samples is None:
-        return False, []
-    if isinstance(samples, str):
-        if samples != "every step":
-            raise InvalidArgumentError(f"samples={samples!r}: pass a number, an array of times, or 'every step'")
-        return True, []
-    array = host_array(samples, "samples")
-    if array.ndim == 0:
-        how_many = count(samples, "samples", 1)
-        last = max(now, end)  # the step that reaches the end may lie behind it a little
-        return False, [end] if how_many == 1 else [min(float(t), end) for t in np.linspace(now, last, how_many)]
-    if array.ndim > 1:
-        raise InvalidArgumentError(f"samples has shape {array.shape}: pass a list of times")
-    return False, [float(t) for t in array]
 
 
 def _reporter(first: int, show: Any) -> Any:

@@ -8,8 +8,8 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _bandmill
+from ._arguments import count, lengths_of, number, per_member
 from ._errors import InvalidArgumentError
-from ._numbers import count, number, per_member
 
 
 def _text(values: Sequence[float]) -> str:
@@ -25,6 +25,7 @@ class Equation:
     _name: str
     _fields: list[float]  # in the order of their declaration in C++
     _parameters: dict[str, list[float]]  # one value for all members, or one for each
+    _lengths: list[int]  # of those that were given as lists
 
     def __init__(self, name: str, *values: float, **member_parameters: Any) -> None:
         known = _bandmill.equations()
@@ -39,6 +40,7 @@ class Equation:
         self._name = name
         self._fields = [number(value, f"field {k + 1}") for k, value in enumerate(values)]
         self._parameters = {key: per_member(member_parameters[key], key) for key in known[name]}
+        self._lengths = lengths_of(*member_parameters.values())
 
     def __repr__(self) -> str:
         own = [repr(self._name), *map(repr, self._fields)]
@@ -53,9 +55,10 @@ class _Named(Equation):
         own = {key: per_member(getattr(self, key), key) for key in member_parameters}
         names = [field.name for field in fields(self) if field.name not in own]  # type: ignore[arg-type]
         values = {key: number(getattr(self, key), key) for key in names}
-        kept = {key: of[0] if len(of) == 1 else np.array(of) for key, of in own.items()}
+        lengths = lengths_of(*(getattr(self, key) for key in own))
+        kept = {key: np.array(of) if lengths else of[0] for key, of in own.items()}
         # A frozen dataclass is written once, here: with plain numbers, whatever was given.
-        self.__dict__.update(values, **kept, _name=name, _fields=list(values.values()), _parameters=own)
+        self.__dict__.update(values, **kept, _name=name, _fields=[*values.values()], _parameters=own, _lengths=lengths)
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class UniformNoise:
         return _bandmill.uniform_noise(amplitude, mean, bool(self.exact_mean), seed, numbers)
 
     def _lengths(self) -> list[int]:
-        return [len(per_member(self.mean, "mean")), 1 if self.numbers is None else len(self.numbers)]
+        return lengths_of(self.mean, self.numbers)
 
 
 @dataclass(frozen=True)
@@ -163,4 +166,4 @@ class Constant:
         return _bandmill.constant(per_member(self.value, "value"))
 
     def _lengths(self) -> list[int]:
-        return [len(per_member(self.value, "value"))]
+        return lengths_of(self.value)

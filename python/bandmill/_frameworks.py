@@ -148,7 +148,9 @@ class JAX:
         if device < 0:
             place = self.jax.devices("cpu")[0]
         else:
-            place = next(d for d in self.jax.devices("gpu") if d.local_hardware_id == device)
+            place = next((d for d in self.jax.devices("gpu") if d.local_hardware_id == device), None)
+            if place is None:
+                raise InvalidArgumentError(f"JAX does not see cuda:{device}: pass another device, or framework='numpy'")
         if not self.jax.config.jax_enable_x64:  # JAX would do the same, and warn each time
             array = array.astype(np.float32, copy=False)
         return self.jax.device_put(array, place)

@@ -25,7 +25,7 @@ def in_notebook() -> bool:
 def make_bar() -> Any:
     if in_notebook():
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             pass
         else:
@@ -90,7 +90,8 @@ class TextBar:
 
 class _TqdmBar:
     def __init__(self, tqdm: Any) -> None:
-        self._tqdm, self._bar = tqdm, None
+        self._tqdm = tqdm
+        self._bar: Any = None  # made when its length is known
 
     def update(self, now: Progress) -> None:
         if self._bar is None:

@@ -1,6 +1,7 @@
 #include "ensemble.hpp"
 
 #include "bandmill/base/error.hpp"
+#include "bandmill/base/text.hpp"
 #include "bandmill/ensemble/schedule.hpp"
 
 #include <iterator>
@@ -57,15 +58,16 @@ template <class T> void SharedEnsemble::run(Ensemble<T>& ensemble, const RunPlan
     const std::int64_t first = ensemble.step();
     const detail::Schedule schedule(plan, ensemble.time_step(), ensemble.members_per_slice());
     if (schedule.steps() < first)
-        throw InvalidArgument("the end lies " + std::to_string(first - schedule.steps()) +
-                              " steps before what the ensemble has reached (time does not run backwards): give a later "
-                              "time");
+        throw InvalidArgument("the run is to end at the time " + detail::text(plan.end_time) +
+                              ", but the ensemble has reached " + detail::text(ensemble.time()) +
+                              " (time does not run backwards): give a later time");
     std::optional<Sample> due;
     if (schedule.samples_at(first)) due = ensemble.sample(plan.observables, plan.keep_values);
     auto complete = [&] {
         auto& samples = result.samples;
         if (due && (samples.empty() || samples.front().step != first)) samples.insert(samples.begin(), std::move(*due));
     };
+    result.interrupted = true; // until it has ended
     try {
         result = ensemble.run(plan);
     } catch (...) {
