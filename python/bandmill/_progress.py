@@ -39,7 +39,7 @@ class TextBar:
     _width = 20
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream  # None where there is no console
+        self._stream = stream = None if getattr(stream, "closed", False) else stream  # None: there is no console
         self._redraws = in_notebook() or bool(getattr(stream, "isatty", lambda: False)())
         self._interval = 0.1 if self._redraws else 10.0  # seconds; a log file gets a few lines of its own
         self._block = "█" if "utf" in (getattr(stream, "encoding", None) or "").lower() else "#"

@@ -1,6 +1,7 @@
 """The Python code of docs/python.md and of the README is run as it stands there, where the frameworks and the GPU are that it uses."""
 
 import importlib.util
+import inspect
 import pathlib
 import re
 
@@ -35,6 +36,15 @@ def test_every_public_name_is_described():
         assert name.strip("_") in text, name
     for name in ("solve", "T", "n", "half_bandwidth", "periodic", "dtype", "device", "report"):
         assert f"plan.{name}" in text, name
+    for name in (n for n in vars(bandmill.Ensemble) | vars(bandmill.Ensemble.__base__) if not n.startswith("_")):
+        assert f"`ensemble.{name}" in text, name
+    for name in ("time", "step", "lost", "interrupted", "to_xarray"):
+        assert f"`history.{name}" in text, name
+    for name in (*bandmill.Statistic.__dataclass_fields__, *bandmill.observables):
+        assert f"`{name}`" in text, name
+    for function in (bandmill.Ensemble.__init__, bandmill.Ensemble.advance):
+        for name in list(inspect.signature(function).parameters)[1:]:
+            assert f"`{name}`" in text, name
 
 
 def test_the_stub_has_the_module_s_names():
@@ -42,6 +52,7 @@ def test_the_stub_has_the_module_s_names():
 
     stub = (pathlib.Path(__file__).parents[1] / "bandmill" / "_bandmill.pyi").read_text()
     written = set(re.findall(r"^(?:def |class )?(\w+)[:(]", stub, re.MULTILINE))
-    methods = set(re.findall(r"^    def (\w+)", stub, re.MULTILINE)) - {"__init__"}
     assert written == {name for name in dir(_bandmill) if not name.startswith("__")}
-    assert methods == {name for name in dir(_bandmill.Plan) if not name.startswith("_")}
+    for name, body in re.findall(r"^class (\w+):(.*(?:\n(?:    .*)?)*)", stub, re.MULTILINE):
+        methods = set(re.findall(r"^    def (\w+)", body, re.MULTILINE)) - {"__init__"}
+        assert methods == {member for member in dir(getattr(_bandmill, name)) if not member.startswith("_")}, name
