@@ -110,7 +110,8 @@ class Ensemble(Description):
             "end_value": number(end_value, "end_value"),
             "time_step": step_length,
             "seed": count(seed or 0, "seed", most=2**64 - 1) if isinstance(initial, UniformNoise) else None,
-            "dtype": _dtype_name(dtype) or ("float32" if array is not None and array.dtype == np.float32 else "float64"),
+            "dtype": _dtype_name(dtype)
+            or ("float32" if array is not None and array.dtype == np.float32 else "float64"),
             "device": _device_index(device) if device is not None else source.device(initial) if source else _CPU,
             "framework": framework or (source.name.lower() if source else "numpy"),
             "threads": 0 if threads is None else count(threads, "threads", 1, _MOST_THREADS),
@@ -152,8 +153,8 @@ class Ensemble(Description):
         shape = (self.members, self.points)
         if array.shape not in (shape, shape[1:], (1, shape[1])):
             raise InvalidArgumentError(
-                f"{name} has shape {array.shape}, but the ensemble has {shape[0]} members of {shape[1]} points: pass an "
-                f"array of shape {shape}, or {shape[1:]} for all members alike"
+                f"{name} has shape {array.shape}, but the ensemble has {shape[0]} members of {shape[1]} points: pass "
+                f"an array of shape {shape}, or {shape[1:]} for all members alike"
             )
         return np.ascontiguousarray(np.broadcast_to(array, shape), dtype=dtype)
 
@@ -177,11 +178,11 @@ class Ensemble(Description):
                         array of times, of which those before now are left out; or "every step"
         histograms      {"domain_size": (1, 4, 30)}: 30 equal bins from 1 to 4
         keep_values     keep the values of all members, not only their statistics
-        progress        True for a bar; or a function that is called with a Progress, and ends the run if it returns False
+        progress        True for a bar; or a function that is called with a Progress; the run ends if it returns False
         stop_when_lost  raise UnstableError at the first member that is no longer finite; without it when none is left
         chunk           steps between two looks at the members, calls of `progress`, and chances for Ctrl-C
 
-        A run that is ended by an exception, as by Ctrl-C, has its samples in `history`, and can go on with the same bits.
+        A run that an exception has ended, as Ctrl-C does, has its samples in `history`, and can go on with the same bits.
         """
         if (until is None) == (steps is None):
             raise InvalidArgumentError("pass one of until= (a time) and steps= (how many)")
@@ -228,7 +229,7 @@ class Ensemble(Description):
         return self._history
 
     def _chunk(self) -> int:
-        """So many that Ctrl-C is heard within a second or so on a CPU core; 20 or more, to keep members in its cache."""
+        """So many that Ctrl-C is heard within a second or so; 20 or more, to keep members in a core's cache."""
         if self._options["device"] != _CPU or self.members_per_slice < self.members:
             return 0
         return min(1000, max(20, 500_000_000 // (self.members * self.points)))
@@ -254,7 +255,7 @@ class Ensemble(Description):
         return self._framework.from_host(self._native.observe(observable_name(observable)), self._options["device"])
 
     def copy(self, *, device: Any = None, framework: str | None = None, threads: int | None = None) -> Ensemble:
-        """An ensemble that goes on from here by itself: on the same device with the same bits. Pickling makes one too."""
+        """An ensemble that goes on from here by itself, on the same device with the same bits. So does pickling."""
         options = dict(self._options)
         if device is not None:
             options["device"] = _device_index(device)

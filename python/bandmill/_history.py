@@ -103,7 +103,11 @@ class History(Mapping[str, Statistic]):
         variables: dict[str, Any] = {}
         coordinates: dict[str, Any] = {"time": self.time, "step": ("time", self.step)}
         for name, s in self._statistics.items():
-            parts = {"mean": s.mean, "stderr": s.standard_error, "variance": s.variance}  # as files of studies have them
+            parts = {
+                "mean": s.mean,
+                "stderr": s.standard_error,
+                "variance": s.variance,
+            }  # as files of studies have them
             for part, array in {**parts, "members": s.members, "left_out": s.left_out}.items():
                 variables[f"{name}_{part}"] = ("time", array)
             if s.values is not None:

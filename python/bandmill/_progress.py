@@ -34,7 +34,7 @@ def make_bar() -> Any:
 
 
 class TextBar:
-    """ 42%|####      | 420/1000 steps, t = 2.1 [00:03<00:04, 140 steps/s]"""
+    """42%|####      | 420/1000 steps, t = 2.1 [00:03<00:04, 140 steps/s]"""
 
     _width = 20
 

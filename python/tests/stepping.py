@@ -1,4 +1,4 @@
-"""Steps by dense matrices, from the formulas of docs/ensembles.md: the oracle, which shares no code with the package."""
+"""Steps by dense matrices, from the formulas of docs/ensembles.md: an oracle that shares no code with the package."""
 
 import numpy as np
 

@@ -105,7 +105,9 @@ def test_observables():
         "domain_size": 1 / (1 - square),
         "free_energy": ((c**2 - 1) ** 2 / 4 + 0.01 / 2 * slope**2).mean(1),
         "largest": np.abs(c).max(1),
-        "rate": np.sqrt((second_difference(c**3 - c - 0.01 * second_difference(c, dx, "periodic"), dx, "periodic") ** 2).mean(1)),
+        "rate": np.sqrt(
+            (second_difference(c**3 - c - 0.01 * second_difference(c, dx, "periodic"), dx, "periodic") ** 2).mean(1)
+        ),
         "interfaces": ((c < 0) != (np.roll(c, 1, 1) < 0)).sum(1),
     }
     assert set(bandmill.observables) == set(expected)
@@ -177,10 +179,14 @@ def test_initial_states():
     np.testing.assert_allclose(cosine.state, np.tile(0.1 + 0.5 * np.cos(3 * x), (2, 1)), atol=1e-15)
 
 
-@pytest.mark.parametrize("again", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy, lambda e: e.copy()])
+@pytest.mark.parametrize(
+    "again", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy, lambda e: e.copy()]
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_copy_goes_on_with_the_same_bits(again, dtype):
-    ensemble = bandmill.Ensemble(bandmill.ForcedCahnHilliard([0.1, 0.2, 0.3]), points=33, seed=5, dtype=dtype, time_step=0.01)
+    ensemble = bandmill.Ensemble(
+        bandmill.ForcedCahnHilliard([0.1, 0.2, 0.3]), points=33, seed=5, dtype=dtype, time_step=0.01
+    )
     ensemble.advance(steps=20)
     other = again(ensemble)
     assert repr(other) == repr(ensemble) and other.equation.wavenumber == 1
@@ -224,11 +230,19 @@ def test_what_an_ensemble_says_of_itself():
     ensemble = bandmill.Ensemble(
         bandmill.Diffusion(2), 3, points=20, length=5, ends="dirichlet", end_value=0.5, dtype=np.float32, threads=2
     )
-    assert (ensemble.members, ensemble.points, ensemble.length, ensemble.ends, ensemble.end_value) == (3, 20, 5, "dirichlet", 0.5)
+    assert (ensemble.members, ensemble.points, ensemble.length, ensemble.ends, ensemble.end_value) == (
+        3,
+        20,
+        5,
+        "dirichlet",
+        0.5,
+    )
     assert (ensemble.device, ensemble.framework, ensemble.dtype) == ("cpu", "numpy", np.float32)
     assert ensemble.time_step == 0.1 * (5 / 20) and ensemble.step == 0 and ensemble.time == 0
     assert ensemble.equation == bandmill.Diffusion(2.0) and ensemble.seed == 0 and ensemble.first_member == 0
-    assert ensemble.members_per_slice == 3 and "SIMD" in ensemble.path and ensemble.lost == [] and ensemble.history is None
+    assert (
+        ensemble.members_per_slice == 3 and "SIMD" in ensemble.path and ensemble.lost == [] and ensemble.history is None
+    )
     text = repr(ensemble)
     for part in ("Diffusion(diffusivity=2.0)", "members=3", "points=20", "dirichlet (0.5)", "float32 on cpu", "time=0"):
         assert part in text

@@ -29,7 +29,11 @@ def small(**options):
         (lambda: bandmill.Ensemble(bandmill.Diffusion(np.nan), 3), ValueError, "diffusivity is nan"),
         (lambda: bandmill.Ensemble(bandmill.ForcedCahnHilliard(1, speed=-1), 3), ValueError, "speed .* is negative"),
         (lambda: bandmill.Ensemble(bandmill.ForcedCahnHilliard([1, 2]), 3), ValueError, "amplitude has 2 values for 3"),
-        (lambda: bandmill.Ensemble(bandmill.ForcedCahnHilliard(1), 3, ends="neumann"), ValueError, "periodic grids only"),
+        (
+            lambda: bandmill.Ensemble(bandmill.ForcedCahnHilliard(1), 3, ends="neumann"),
+            ValueError,
+            "periodic grids only",
+        ),
     ],
 )
 def test_equations(make, error, text):
@@ -105,7 +109,11 @@ def test_options(options, error, text):
         ({"until": 1, "observables": "mean", "samples": [-1]}, ValueError, "the time -1"),
         ({"until": 1, "observables": "mean", "samples": [np.nan]}, ValueError, "the time nan"),
         ({"until": 1, "observables": "mean", "samples": [[1]]}, ValueError, r"samples has shape \(1, 1\)"),
-        ({"steps": 1, "histograms": {"mean": (0, 1)}}, ValueError, r"histograms\['mean'\] is \(0, 1\): pass \(low, high"),
+        (
+            {"steps": 1, "histograms": {"mean": (0, 1)}},
+            ValueError,
+            r"histograms\['mean'\] is \(0, 1\): pass \(low, high",
+        ),
         ({"steps": 1, "histograms": {"mean": (1, 0, 5)}}, ValueError, "histogram of mean goes from 1 to 0"),
         ({"steps": 1, "histograms": {"mean": (0, 1, 0)}}, ValueError, "bins=0"),
         ({"steps": 1, "histograms": {"nothing": (0, 1, 5)}}, ValueError, "no observable 'nothing'"),

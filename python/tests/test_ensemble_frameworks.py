@@ -83,7 +83,7 @@ EQUATIONS = [
     (bandmill.CahnHilliard(), {}),
     (bandmill.CahnHilliard(), {"ends": "neumann"}),
     (bandmill.Diffusion(0.1), {"ends": "dirichlet", "end_value": 0.25}),
-    (bandmill.ForcedCahnHilliard(np.linspace(0, 1, 20)), {}),
+    (bandmill.ForcedCahnHilliard(np.linspace(0, 0.5, 20)), {}),
     (bandmill.CahnHilliard(), {"latency": True}),
 ]
 

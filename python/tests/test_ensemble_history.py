@@ -1,4 +1,4 @@
-"""What is measured while an ensemble advances, and what is told of it: samples, progress, interruption, lost members."""
+"""What is measured and told while an ensemble advances: samples, progress, interruption, lost members."""
 
 import os
 import signal
@@ -72,7 +72,9 @@ def test_to_xarray():
     )
     data = history.to_xarray()
     assert isinstance(data, xarray.Dataset) and dict(data.sizes) == {"time": 3, "member": 4, "domain_size_bin": 4}
-    assert np.array_equal(data.member, [10, 11, 12, 13]) and np.array_equal(data.domain_size_bin, [1.125, 1.375, 1.625, 1.875])
+    assert np.array_equal(data.member, [10, 11, 12, 13]) and np.array_equal(
+        data.domain_size_bin, [1.125, 1.375, 1.625, 1.875]
+    )
     assert np.array_equal(data["mean"], history["mean"].values)
     assert np.array_equal(data.domain_size_stderr, history["domain_size"].standard_error)
     assert data.domain_size_histogram.dims == ("time", "domain_size_bin")
@@ -94,7 +96,9 @@ def test_progress_is_called_and_can_stop():
     assert [(p.step, p.steps) for p in calls] == [(5, 20), (10, 20), (15, 20), (20, 20)]
     assert calls[-1].time == ensemble.time == 30 * 0.01 and isinstance(calls[0], bandmill.Progress)
     assert not history.interrupted
-    history = ensemble.advance(steps=20, chunk=5, progress=lambda p: p.step < 10, observables="mean", samples="every step")
+    history = ensemble.advance(
+        steps=20, chunk=5, progress=lambda p: p.step < 10, observables="mean", samples="every step"
+    )
     assert history.interrupted and ensemble.step == 40 and np.array_equal(history.step, np.arange(31, 41))
     assert "interrupted" in repr(history)
     ensemble.advance(steps=10)

@@ -38,7 +38,7 @@ def test_a_line_that_is_written_over(clock):
     lines = stream.getvalue().split("\r")
     assert lines[0] == "" and len(lines) == 5 and lines[-1].endswith("\n") and "\n" not in "".join(lines[:-1])
     assert lines[1] == " 10%|██                  | 100/1000 steps, t = 1 [00:01<00:09, 100 steps/s]"
-    assert lines[4].rstrip() == "100%|████████████████████| 1000/1000 steps, t = 10 [00:04<00:00, 250 steps/s]"
+    assert lines[4].rstrip() == f"100%|{20 * chr(9608)}| 1000/1000 steps, t = 10 [00:04<00:00, 250 steps/s]"
     assert all(len(after) >= len(before) for before, after in zip(lines[1:], lines[2:]))
 
 
