@@ -62,9 +62,7 @@ def _is_bare_dimension(variable: Any) -> bool:
 def _dimensions(name: str, variable: Any) -> list[str]:
     if variable.is_scale:
         return [name] * variable.ndim
-    return [
-        axis[0].name.rpartition("/")[2] if len(axis) else f"{name}_{i}" for i, axis in enumerate(variable.dims)
-    ]
+    return [axis[0].name.rpartition("/")[2] if len(axis) else f"{name}_{i}" for i, axis in enumerate(variable.dims)]
 
 
 def _read_by_h5py(path: str | os.PathLike[str]) -> Any:

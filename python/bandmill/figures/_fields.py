@@ -1,0 +1,214 @@
+"""Fields: one run over time, and the states that runs end in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from .._errors import InvalidArgumentError
+from ._files import Result, read
+from ._maps import Panel, panels_of
+from ._style import (
+    BLUE,
+    COLUMN,
+    FIELD_COLOURS,
+    MUTED,
+    PAGE,
+    SKY,
+    around_the_circle,
+    footer,
+    legend_above,
+    new_figure,
+    plain_log_ticks,
+    styled,
+)
+from ._words import SYMBOLS, assignment, assignments, number, problem, provenance, seed_of
+
+MOST_COLUMNS, MOST_ROWS = 2000, 1024  # of a picture: more cannot be seen
+
+
+def evenly(count: int, most: int) -> np.ndarray:
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def colour_range(result: Result, values: np.ndarray) -> tuple[float, float]:
+    """Both phases at the same distance from the middle; other equations have none."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        raise InvalidArgumentError(f"{result.name} has no finite values (the run blew up or has not begun)")
+    low, high = float(finite.min()), float(finite.max())
+    if result.equation.endswith("cahn-hilliard"):
+        return -max(-low, high), max(-low, high)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+@styled
+def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
+    """C over position and time of one member of a `bandmill simulate` file."""
+    result = read(source, "simulate", needs="C")
+    data = result.data
+    if not -data.sizes["member"] <= member < data.sizes["member"]:
+        raise InvalidArgumentError(f"{result.name} has no member {member}: it has {data.sizes['member']}")
+    times = data["time"].values
+    keep = np.flatnonzero(np.isfinite(times) & (times > 0 if log_time else True))
+    if keep.size < 2:
+        raise InvalidArgumentError(
+            f"{result.name} has fewer than two records to draw: run it with a smaller --save-every"
+        )
+    places = evenly(data.sizes["x"], MOST_ROWS)
+    if log_time:
+        wanted = np.geomspace(times[keep[0]], times[keep[-1]], MOST_COLUMNS)
+        keep = keep[np.unique(np.searchsorted(times[keep], wanted).clip(0, keep.size - 1))]
+    else:
+        keep = keep[evenly(keep.size, MOST_COLUMNS)]
+    field = data["C"].isel(member=member, time=keep, x=places).transpose("x", "time").values
+    figure = new_figure(PAGE * 0.75, 2.9)
+    axes = figure.add_subplot()
+    axes.grid(False)
+    axes.patch.set(hatch="xxxx", edgecolor=MUTED)  # shows where values are not finite
+    low, high = colour_range(result, field)
+    picture = axes.pcolormesh(
+        times[keep],
+        data["x"].values[places],
+        np.ma.masked_invalid(field),
+        shading="nearest",
+        cmap=FIELD_COLOURS,
+        vmin=low,
+        vmax=high,
+        rasterized=True,
+    )
+    if log_time:
+        axes.set_xscale("log")
+        plain_log_ticks(axes)
+    forced = result.equation == "forced-cahn-hilliard"
+    position = r"\eta = x - v t" if forced else "x"
+    axes.set(xlabel="time $t$", ylabel=f"position ${position}$")
+    if result.options().get("ends", "periodic") == "periodic":
+        around_the_circle(axes.yaxis, data["x"].values)
+    figure.colorbar(picture, ax=axes, label="concentration $C$", pad=0.02, ticks=MaxNLocator(5, steps=[1, 2, 5, 10]))
+    own = [f"member {int(data['member'][member])}"]
+    if forced and "forcing" in data.variables:
+        own.append(assignment("forcing", float(data["forcing"][member])))
+    words = [word for word in problem(result) if not (forced and word.startswith("$f_0"))]
+    start = [
+        f"start: {result.options().get('initial', 'noise')}",
+        f"amplitude {result.options().get('amplitude', '?')}",
+    ]
+    footer(
+        figure,
+        own
+        + words
+        + [f"$N = {data.sizes['x']}$"] * ("points" not in result.options())
+        + start
+        + seed_of(result)
+        + provenance(result),
+    )
+    return figure
+
+
+@styled
+def patterns(source: Any, *, at: list[tuple[float, float]] | None = None, panel: int = 0, times: int = 4) -> Any:
+    """Solutions: of a `bandmill map` file the surest state of each class (or those nearest to the points (x, y) in
+    `at`), of a `bandmill simulate` file each member at its last `times` records, the last one strongest."""
+    result = read(source, "map", "simulate", needs="state" if read(source).kind == "map" else "C")
+    if result.kind == "simulate":
+        return draw_runs(result, times)
+    panels = panels_of(result)
+    if not 0 <= panel < len(panels):
+        raise InvalidArgumentError(f"{result.name} has no map number {panel}: it has {len(panels)}, counted from 0")
+    chosen = panels[panel]
+    cells = cells_at(chosen, at) if at else surest_cells(chosen)
+    if not cells:
+        raise InvalidArgumentError(f"{result.name} has no finite state to draw (no kept cell has a class)")
+    figure = new_figure(max(COLUMN, min(PAGE, 2.5 * len(cells))), 2.5)
+    grid = figure.subplots(1, len(cells), sharey=True, squeeze=False)[0]
+    state, position = chosen.data["state"], chosen.data["position"].values
+    for (row, column), axes in zip(cells, grid, strict=True):
+        x, y = float(state[f"kept_{chosen.x}"][column]), float(state[f"kept_{chosen.y}"][row])
+        cell = chosen.data.sel({chosen.x: x, chosen.y: y}, method="nearest")
+        kind = int(cell["class"])
+        axes.plot(position, state[row, column].values, color=BLUE, label="state")
+        mean_line(axes, float(state[row, column].mean()))
+        motion = f", motion ${number(float(cell['motion']), 2)}$" if "motion" in cell.variables else ""
+        axes.set_title(
+            f"{f'A{kind}' if kind >= 0 else 'not finite'}{motion}\n"
+            f"${SYMBOLS[chosen.x]} = {number(x, 3)}$, ${SYMBOLS[chosen.y]} = {number(y, 3)}$",
+            fontsize=8,
+        )
+        around_the_circle(axes.xaxis, position)
+        axes.set_xlabel(r"position $\eta = x - v t$")
+    grid[0].set_ylabel("$C$ at the end")
+    words = assignments(result, "length", "points", "until")
+    fixed = [assignment(name, value) for name, value in chosen.fixed.items()]
+    footer(figure, fixed + words + ["motion: pace of the pattern over $v$", "dashed: mean of $C$"] + provenance(result))
+    return figure
+
+
+def cells_at(panel: Panel, at: list[tuple[float, float]]) -> list[tuple[int, int]]:
+    kept_x, kept_y = (panel.data[f"kept_{name}"].values for name in (panel.x, panel.y))
+    return [(int(np.abs(kept_y - y).argmin()), int(np.abs(kept_x - x).argmin())) for x, y in at]
+
+
+def surest_cells(panel: Panel) -> list[tuple[int, int]]:
+    """Of each class the kept cell with the highest confidence, the most varied state if several have it."""
+    state = panel.data["state"]
+    kept = {panel.y: state[f"kept_{panel.y}"].values, panel.x: state[f"kept_{panel.x}"].values}
+    cells = panel.data[["class", "confidence"]].sel(kept, method="nearest")
+    spread = state.std("position").values
+    found = []
+    for kind in (0, 1, 2):
+        sure = np.where((cells["class"].values == kind) & np.isfinite(spread), cells["confidence"].fillna(0).values, -1)
+        if sure.max() >= 0:
+            best = np.where(sure >= sure.max() - 0.02, spread, -1)
+            found.append(tuple(int(i) for i in np.unravel_index(best.argmax(), best.shape)))
+    return found
+
+
+def mean_line(axes: Any, mean: float) -> None:
+    axes.axhline(mean, color=MUTED, linestyle="--", linewidth=0.8, zorder=0.9)
+
+
+def draw_runs(result: Result, times: int) -> Any:
+    data = result.data
+    reached = np.flatnonzero(np.isfinite(data["C"]).any(("member", "x")).values)
+    if not reached.size:
+        raise InvalidArgumentError(f"{result.name} has no finite values (the run blew up or has not begun)")
+    records = reached[-max(1, times) :]
+    members = data.sizes["member"]
+    if members > 12:
+        raise InvalidArgumentError(
+            f"{result.name} has {members} members, too many to draw: choose with .isel(member=[0, 1, 2])"
+        )
+    across = min(members, 3)
+    down = -(-members // across)
+    figure = new_figure(max(COLUMN, min(PAGE, 2.5 * across)), 0.5 + 2.0 * down)
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    forced = result.equation == "forced-cahn-hilliard"
+    for axes in grid.flat[members:]:
+        axes.set_axis_off()
+    for i, axes in zip(range(members), grid.flat, strict=False):
+        for place, record in enumerate(records):
+            last = place == len(records) - 1
+            look = (
+                dict(color=BLUE, linewidth=1.5)
+                if last
+                else dict(color=SKY, linewidth=0.9, linestyle=("--", "-.", ":")[place % 3])
+            )
+            axes.plot(data["x"], data["C"][record, i].values, label=f"$t = {float(data['time'][record]):.4g}$", **look)
+        title = (
+            assignment("forcing", float(data["forcing"][i]))
+            if "forcing" in data.variables
+            else f"member {int(data['member'][i])}"
+        )
+        axes.set_title(title)
+        around_the_circle(axes.xaxis, data["x"].values)
+        axes.set_xlabel(r"position $\eta = x - v t$" if forced else "position $x$")
+        axes.label_outer()
+    for row in grid:
+        row[0].set_ylabel("$C$")
+    legend_above(figure, grid.flat[0].get_lines(), 4)
+    words = [word for word in problem(result) if not word.startswith("$f_0")]
+    footer(figure, words + provenance(result))
+    return figure

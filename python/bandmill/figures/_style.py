@@ -1,0 +1,175 @@
+"""How the figures look, and how they are written: the same data gives the same bytes."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import pathlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+try:
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error.name} is not installed, which figures need: pip install 'bandmill[figures]'", name=error.name
+    ) from None
+
+from .._errors import InvalidArgumentError
+
+# Okabe and Ito's palette, distinguishable with any colour vision; markers and dashes tell the series apart in grey.
+INK, MUTED, GRID = "#1f2328", "#59636e", "#dfe3e8"
+BLUE, SKY, GREEN = "#0072b2", "#56b4e9", "#009e73"
+YELLOW, ORANGE, VERMILION, PURPLE = "#f0e442", "#e69f00", "#d55e00", "#cc79a7"
+CLASS_COLOURS = {0: YELLOW, 1: SKY, 2: BLUE}  # A0, A1, A2: luminance 0.84, 0.62, 0.34
+FIELD_COLOURS = "cividis"  # luminance grows with the value: C = -1 and C = 1 differ in grey, too
+
+COLUMN, PAGE = 3.5, 7.2  # inches: one and two columns of a journal
+RC = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so that every machine draws the same
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.titlelocation": "left",
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "patch.linewidth": 0.6,
+    "hatch.linewidth": 0.5,
+    "image.interpolation": "none",
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    "axes.unicode_minus": True,
+    "text.usetex": False,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "bandmill",
+    "svg.fonttype": "path",
+    "path.simplify": True,
+}
+FORMATS = {
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": "bandmill"},
+    "png": {"Software": "bandmill"},
+    "svg": {"Date": None, "Creator": "bandmill"},
+}
+
+
+class Drawing(Figure):
+    """A Figure that a notebook shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        out = io.BytesIO()
+        with style():
+            self.savefig(out, format="png", dpi=150, metadata=FORMATS["png"])
+        return out.getvalue()
+
+
+def style() -> Any:
+    """matplotlib's defaults with ours on top, whatever the user's own settings are."""
+    return matplotlib.rc_context({**_defaults(), **RC})
+
+
+@functools.cache
+def _defaults() -> dict[str, Any]:
+    kept = ("backend", "interactive", "toolbar", "webagg", "tk.", "macosx", "date.", "animation", "keymap", "docstring")
+    return {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(kept)}
+
+
+def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(draw)
+    def wrapped(*args: Any, **options: Any) -> Any:
+        with style():
+            return draw(*args, **options)
+
+    return wrapped
+
+
+def new_figure(width: float, height: float) -> Drawing:
+    figure = Drawing(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05, wspace=0.04, hspace=0.04)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def footer(figure: Any, parts: Iterable[str]) -> None:
+    """Parameters and provenance in small type below everything."""
+    room = int(figure.get_figwidth() * 27)  # characters: 5.8 points a letter, about half an em wide
+    lines, length = [""], 0
+    for part in parts:
+        size = sum(character not in "\\{}$" for character in part) + 2
+        if length and length + size > room:
+            lines.append("")
+            length = 0
+        lines[-1] += (", " if length else "") + part
+        length += size
+    figure.supxlabel("\n".join(lines), x=0.012, ha="left", fontsize=5.8, color=MUTED)
+
+
+def around_the_circle(axis: Any, positions: Any) -> None:
+    """Ticks in units of pi where the domain is a whole number of them long; limits at the ends of the domain."""
+    positions = numpy.asarray(positions, float)
+    length = (positions[-1] - positions[0]) * positions.size / max(1, positions.size - 1)
+    half_turns = round(length / numpy.pi)
+    axis.axes.set(**{f"{axis.axis_name}lim": (positions[0], positions[0] + (length or 1))})
+    if half_turns and abs(length / numpy.pi - half_turns) < 1e-6:
+        ticks = range(0, half_turns + 1, max(1, half_turns // 2))
+        axis.set_ticks(
+            [tick * numpy.pi for tick in ticks],
+            ["0" if tick == 0 else r"$\pi$" if tick == 1 else rf"${tick}\pi$" for tick in ticks],
+        )
+
+
+def plain_log_ticks(axes: Any) -> None:
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def legend_above(figure: Any, handles: list[Any], columns: int) -> None:
+    if handles:
+        figure.legend(handles=handles, loc="outside upper left", ncols=columns, borderaxespad=0.2)
+
+
+def save(
+    figure: Any,
+    name: str | os.PathLike[str],
+    formats: Iterable[str] = ("pdf", "png"),
+    *,
+    dpi: float = 300,
+) -> list[pathlib.Path]:
+    """Writes NAME.pdf and NAME.png (or what `formats` says; a NAME that ends in .pdf, .png or .svg is only that).
+
+    Folders are made. The same figure gives the same bytes: no dates, no random names.
+    """
+    path = pathlib.Path(name)
+    if path.suffix[1:].lower() in FORMATS:
+        path, formats = path.with_suffix(""), [path.suffix[1:].lower()]
+    formats = [formats] if isinstance(formats, str) else list(formats)
+    for kind in formats:
+        if kind not in FORMATS:
+            raise InvalidArgumentError(f"figures are not written as {kind!r}: take {', '.join(FORMATS)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    for kind in formats:
+        written.append(path.with_name(f"{path.name}.{kind}"))
+        with style():
+            figure.savefig(written[-1], format=kind, dpi=dpi, metadata=FORMATS[kind])
+    return written
