@@ -129,8 +129,8 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
         above.errorbar(time, mean, band, color=BLUE, linestyle="none", capsize=2, linewidth=0.8)
     length, points = growth.result.number("length"), growth.result.number("points")
     above.set_title(f"$L = {multiple_of_pi(length)}$, $N = {points:.0f}$, {growth.members:,} runs")
-    below.axhline(0, color=VERMILION, dashes=(4, 2), linewidth=1.1)
     if growth.fit:
+        below.axhline(0, color=VERMILION, dashes=(4, 2), linewidth=1.1)
         ends = np.array([growth.fit["from"], growth.fit["to"]])
         above.plot(ends, growth.line(ends), color=VERMILION, dashes=(4, 2), linewidth=1.1, label="fit")
         inside = (time >= ends[0]) & (time <= ends[1] * (1 + 1e-9))
@@ -154,6 +154,8 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
             fontsize=7,
             linespacing=1.5,
         )
+    else:
+        below.text(0.5, 0.5, "no fit in this file", transform=below.transAxes, ha="center", va="center")
     below.yaxis.set_major_locator(MaxNLocator(4))
     below.set_xlabel("time $t$")
     plain_log_ticks(below)
@@ -161,7 +163,7 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
 
 @styled
 def distributions(source: Any) -> Any:
-    """How many interfaces the runs of a `bandmill coarsen` file have, and how l is distributed, at its histogram times."""
+    """How many interfaces the runs of a `bandmill coarsen` file have, and how l is distributed, at some times."""
     result = read(source, "coarsen", needs="interface_histogram")
     data = result.data
     rows = [i for i in range(data.sizes["histogram_time"]) if float(data["interface_histogram"][i].sum()) > 0]

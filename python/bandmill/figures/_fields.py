@@ -44,6 +44,10 @@ def colour_range(result: Result, values: np.ndarray) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
+def is_periodic(result: Result) -> bool:
+    return result.options().get("ends", "periodic") == "periodic"
+
+
 @styled
 def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
     """C over position and time of one member of a `bandmill simulate` file."""
@@ -85,7 +89,7 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
     forced = result.equation == "forced-cahn-hilliard"
     position = r"\eta = x - v t" if forced else "x"
     axes.set(xlabel="time $t$", ylabel=f"position ${position}$")
-    if result.options().get("ends", "periodic") == "periodic":
+    if is_periodic(result):
         around_the_circle(axes.yaxis, data["x"].values)
     figure.colorbar(picture, ax=axes, label="concentration $C$", pad=0.02, ticks=MaxNLocator(5, steps=[1, 2, 5, 10]))
     own = [f"member {int(data['member'][member])}"]
@@ -112,7 +116,8 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
 def patterns(source: Any, *, at: list[tuple[float, float]] | None = None, panel: int = 0, times: int = 4) -> Any:
     """Solutions: of a `bandmill map` file the surest state of each class (or those nearest to the points (x, y) in
     `at`), of a `bandmill simulate` file each member at its last `times` records, the last one strongest."""
-    result = read(source, "map", "simulate", needs="state" if read(source).kind == "map" else "C")
+    result = read(source, "simulate", "map")
+    result = read(result, needs="C" if result.kind == "simulate" else "state")
     if result.kind == "simulate":
         return draw_runs(result, times)
     panels = panels_of(result)
@@ -203,7 +208,8 @@ def draw_runs(result: Result, times: int) -> Any:
             else f"member {int(data['member'][i])}"
         )
         axes.set_title(title)
-        around_the_circle(axes.xaxis, data["x"].values)
+        if is_periodic(result):
+            around_the_circle(axes.xaxis, data["x"].values)
         axes.set_xlabel(r"position $\eta = x - v t$" if forced else "position $x$")
         axes.label_outer()
     for row in grid:

@@ -105,7 +105,7 @@ def identify(source: Any) -> Result:
         return _from_dataset(source, pathlib.PurePath(source.encoding.get("source", "the dataset")).name)
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(
-            f"a figure is drawn from a path, an xarray.Dataset or the dict of a JSON file, not from a "
+            "a figure is drawn from a path, an xarray.Dataset or the dict of a JSON file, not from "
             f"{type(source).__name__}"
         )
     path = pathlib.Path(source)

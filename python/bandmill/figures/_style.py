@@ -6,6 +6,7 @@ import functools
 import io
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,7 +16,7 @@ try:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"{error.name} is not installed, which figures need: pip install 'bandmill[figures]'", name=error.name
@@ -112,10 +113,10 @@ def new_figure(width: float, height: float) -> Drawing:
 
 def footer(figure: Any, parts: Iterable[str]) -> None:
     """Parameters and provenance in small type below everything."""
-    room = int(figure.get_figwidth() * 27)  # characters: 5.8 points a letter, about half an em wide
+    room = figure.get_figwidth() * 72 / 3.2  # letters of 5.8 points: a little more than half an em wide
     lines, length = [""], 0
     for part in parts:
-        size = sum(character not in "\\{}$" for character in part) + 2
+        size = letters(part) + 2
         if length and length + size > room:
             lines.append("")
             length = 0
@@ -139,13 +140,28 @@ def around_the_circle(axis: Any, positions: Any) -> None:
 
 
 def plain_log_ticks(axes: Any) -> None:
+    """0.1, 1, 10 on a logarithmic x axis, with 2 and 5 between them where it is short."""
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def legend_above(figure: Any, handles: list[Any], columns: int) -> None:
+    """In as many columns as there is room for: letters are about half an em wide, a handle with its gaps five ems."""
     if handles:
+        widths = [letters(handle.get_label()) * 3.9 + 38 for handle in handles]
+        while columns > 1:
+            rows = -(-len(widths) // columns)
+            if sum(max(widths[i : i + rows]) for i in range(0, len(widths), rows)) < figure.get_figwidth() * 72:
+                break
+            columns -= 1
         figure.legend(handles=handles, loc="outside upper left", ncols=columns, borderaxespad=0.2)
+
+
+def letters(text: str) -> int:
+    """How long a text is on the figure: a command of mathematics is one sign."""
+    return len(re.sub(r"[{}$^_ ]", "", re.sub(r"\\[a-z]+|\\,", "x", text))) + text.count(" ")
 
 
 def save(
