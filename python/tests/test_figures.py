@@ -1,0 +1,356 @@
+"""bandmill.figures: what is on the axes is what is in the files."""
+
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("xarray")
+pytest.importorskip("netCDF4")
+
+import figure_files as files  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+import bandmill  # noqa: E402
+from bandmill import figures  # noqa: E402
+from bandmill.figures.__main__ import main  # noqa: E402
+
+
+def words(figure):
+    """Every text on the figure, the footer too."""
+    return "\n".join(text.get_text() for text in figure.findobj(match=lambda item: hasattr(item, "get_text")))
+
+
+def lines(axes, label):
+    return [line for line in axes.get_lines() if line.get_label() == label]
+
+
+def title(axes):
+    return axes.get_title(loc="left")
+
+
+def picture(axes):
+    (image,) = axes.get_images()
+    return image.get_array()
+
+
+def test_growth_shows_the_means_the_fit_and_what_it_leaves(tmp_path):
+    data = files.coarsen(tmp_path / "two.nc")
+    files.coarsen(tmp_path / "four.nc", length=4 * math.pi)
+    figure = figures.domain_growth(tmp_path / "two.nc", str(tmp_path / "four.nc"))
+    above, other, below, _ = figure.axes
+    (mean,), (fit,), (rest,) = lines(above, "mean"), lines(above, "fit"), lines(below, "rest")
+    shown = data.time.values >= 0.1  # a quarter of the beginning of the fit
+    assert np.array_equal(mean.get_xdata(), data.time.values[shown])
+    assert np.array_equal(mean.get_ydata(), data.domain_size_mean.values[shown])
+    assert np.array_equal(fit.get_xdata(), [0.4, 100])
+    assert np.allclose(fit.get_ydata(), 1.9 + 0.4 * np.log([0.4, 100]), rtol=1e-15)
+    assert np.allclose(rest.get_ydata(), 0.01, atol=1e-14) and rest.get_xdata().min() >= 0.4
+    edges = above.collections[0].get_paths()[0].vertices[:, 1]
+    assert edges.max() == pytest.approx(data.domain_size_mean.values[-1] + 1.96 * 0.02)
+    assert "L = 2\\pi" in title(above) and "4\\pi" in title(other) and "100 runs" in title(above)
+    for part in (
+        "1.9000",
+        "0.4000",
+        "0.0030",
+        "0.99890",
+        r"\gamma = 0.01",
+        "seed 7",
+        "test device",
+        "commit 0123456789ab",
+    ):
+        assert part in words(figure)
+
+
+def test_growth_from_a_summary_and_from_an_open_dataset_is_the_same(tmp_path):
+    data = files.coarsen(tmp_path / "a.nc")
+    late = data.isel(time=data.time >= 0.1)
+    columns = (late.time, late.domain_size_mean, late.domain_size_stderr)
+    keys = ("time", "domain_size_mean", "domain_size_stderr")
+    fit = {
+        key: data.attrs[f"fit_{key}"] for key in ("from", "to", "slope", "slope_error95", "intercept", "correlation")
+    }
+    summary = {"study": "coarsen", "members": 100, "points": 256, "length": 2 * math.pi, "fit": fit, "gamma": 0.01}
+    summary["samples"] = [dict(zip(keys, map(float, row))) for row in zip(*columns)]
+    drawn = [figures.domain_growth(source).axes[0] for source in (summary, data, bandmill.open(tmp_path / "a.nc"))]
+    for axes in drawn[1:]:
+        for label in ("mean", "fit"):
+            assert np.array_equal(lines(axes, label)[0].get_xydata(), lines(drawn[0], label)[0].get_xydata())
+
+
+def test_growth_without_a_fit_or_a_finished_study(tmp_path):
+    data = files.coarsen(tmp_path / "a.nc")
+    data.attrs["fit_slope"] = float("nan")
+    above, below = figures.domain_growth(data).axes
+    assert lines(above, "mean") and not lines(above, "fit") and not lines(below, "rest")
+    data["domain_size_mean"] *= float("nan")
+    with pytest.raises(bandmill.InvalidArgumentError, match="no finite means"):
+        figures.domain_growth(data)
+
+
+def test_long_records_are_thinned_to_samples_of_the_file(tmp_path):
+    data = files.coarsen(tmp_path / "a.nc").interp(time=np.linspace(0, 100, 30001))
+    (mean,) = lines(figures.domain_growth(data).axes[0], "mean")
+    assert mean.get_xdata().size <= 1000 and mean.get_xdata()[-1] == 100
+    assert np.isin(mean.get_xdata(), data.time.values).all() and np.isin(mean.get_ydata(), data.domain_size_mean).all()
+
+
+def test_distributions_are_shares_and_densities(tmp_path):
+    data = files.coarsen(tmp_path / "a.nc")
+    figure = figures.distributions(tmp_path / "a.nc")
+    left, right, later_left, later_right = figure.axes
+    shares = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in left.patches}
+    assert shares[10] == 0.7 and shares[8] == 0.3 and sum(shares.values()) == pytest.approx(1)
+    assert {bar.get_height() for bar in later_left.patches} == {0, 1}
+    density = later_right.patches[0].get_data()
+    assert (density.values * np.diff(density.edges)).sum() == pytest.approx(1)
+    assert density.edges[density.values.argmax()] == pytest.approx(3.7)
+    means = [line.get_xdata()[0] for line in right.get_lines() if line.get_linestyle() == "--"]
+    assert means == [pytest.approx(float(data.domain_size_mean.sel(time=1, method="nearest")))]
+    guides = {round(line.get_xdata()[0], 6) for line in right.get_lines() if line.get_linestyle() == ":"}
+    assert round(22.214415 / 6, 6) in guides and all(22.214415 / x == pytest.approx(round(22.2144 / x)) for x in guides)
+    with pytest.raises(bandmill.InvalidArgumentError, match="no variable interface_histogram.*--histogram-times"):
+        figures.distributions(data.drop_vars("interface_histogram"))
+
+
+@pytest.mark.parametrize("log_time", [False, True])
+def test_space_time_shows_one_member(tmp_path, log_time):
+    data = files.simulate(tmp_path / "run.nc")
+    figure = figures.space_time(tmp_path / "run.nc", member=1, log_time=log_time)
+    axes = figure.axes[0]
+    (mesh,) = axes.collections
+    shown = data.C.isel(member=1, time=slice(1 if log_time else 0, None))
+    assert np.array_equal(np.asarray(mesh.get_array()), shown.values.T)
+    assert axes.get_xscale() == ("log" if log_time else "linear")
+    assert mesh.get_clim() == (-np.abs(shown).max(), np.abs(shown).max())
+    for part in ("member 1", "gamma = 0.01", r"L = 2\pi", "N = 16", "0.01", "seed 1"):
+        assert part in words(figure)
+    with pytest.raises(bandmill.InvalidArgumentError, match="no member 2: it has 2"):
+        figures.space_time(tmp_path / "run.nc", member=2)
+
+
+def test_space_time_with_values_that_are_not_finite(tmp_path):
+    data = files.simulate(tmp_path / "run.nc")
+    data["C"][6:] = np.nan
+    mesh = figures.space_time(data).axes[0].collections[0]
+    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), np.isnan(data.C[:, 0].values.T))
+    data["C"][:] = np.nan
+    for draw in (figures.space_time, figures.patterns):
+        with pytest.raises(bandmill.InvalidArgumentError, match="no finite values"):
+            draw(data)
+
+
+def test_convergence_shows_errors_orders_and_the_paper(tmp_path):
+    files.converge(tmp_path / "a.json")
+    files.converge(tmp_path / "b.json", "forced-cahn-hilliard")
+    files.converge(tmp_path / "c.json", until="10")
+    figure = figures.convergence(tmp_path / "a.json", tmp_path / "b.json", tmp_path / "c.json")
+    plain, forced, other = figure.axes[:3]
+    assert np.array_equal(lines(plain, "bandmill")[0].get_xydata(), [(n, 36 / n**2) for n in (128, 256, 512)])
+    assert [text.get_text() for text in plain.texts] == ["2.000", "2.000"]
+    (guide,) = (line for line in plain.get_lines() if "second order" in line.get_label())
+    (x0, y0), (x1, y1) = guide.get_xydata()
+    assert math.log(y0 / y1) / math.log(x1 / x0) == pytest.approx(2)
+    paper = dict(lines(plain, "the paper")[0].get_xydata())
+    assert paper[128] == 0.0310 and paper[8192] == 4.54e-6
+    assert dict(lines(forced, "the paper")[0].get_xydata())[4096] == 2.88e-6
+    assert not lines(other, "the paper")  # another final time is another problem
+    assert r"\Delta t = 0.1" in words(figure) and "T = 20" in words(figure)
+
+
+def test_speedups_are_those_of_the_records(tmp_path):
+    files.bench_steps(tmp_path / "a.json")
+    files.bench_steps(tmp_path / "b.json", "hyperdiffusion")
+    figure = figures.speedups(tmp_path / "a.json", tmp_path / "b.json")
+    assert len(figure.axes) == 4
+    assert "tridiagonal" in figure.axes[0].get_ylabel() and "pentadiagonal" in figure.axes[2].get_ylabel()
+    for axes, n in zip(figure.axes, (64, 256, 64, 256)):
+        assert np.array_equal(lines(axes, "resident/paper")[0].get_xydata(), [(64, n), (1024, n), (65536, n)])
+        assert np.array_equal(lines(axes, "paper/cusparse")[0].get_ydata(), [2, 2, 2])
+        assert str(n) in title(axes)
+    assert "1,000 Crank-Nicolson steps" in words(figure) and "over the paper's way" in words(figure)
+
+
+def test_rooflines_stay_below_the_roof(tmp_path):
+    files.bench_solve(tmp_path / "a.json")
+    figure = figures.rooflines(tmp_path / "a.json", peak_gflops=30000)
+    first, second, share, _ = figure.axes
+    for w, axes in ((1, first), (2, second)):
+        (roof,) = lines(axes, "roof")
+        assert np.allclose(roof.get_ydata() / roof.get_xdata(), 4000) and roof.get_ydata()[-1] == pytest.approx(30000)
+        (ours,), (paper,) = lines(axes, "bandmill"), lines(axes, "paper")
+        assert np.allclose(ours.get_xdata(), 0.25 * w) and np.allclose(ours.get_ydata(), 0.5 * 4000 * 0.25 * w)
+        assert np.allclose(paper.get_ydata(), 0.25 * 4000 * 0.25 * w)
+        assert not lines(axes, "gtsv2StridedBatch")  # its result is wrong, so its time does not count
+    assert np.array_equal(lines(share, "bandmill")[0].get_xydata(), [(1024, 0.5), (65536, 0.5)])
+    assert "4,000 GB/s" in words(figure) and "1k" in words(figure)
+    with pytest.raises(bandmill.InvalidArgumentError, match=r"n = 17 \(it has \[1024\]\)"):
+        figures.rooflines(tmp_path / "a.json", n=17)
+
+
+def test_maps_show_both_classifications_of_every_panel(tmp_path):
+    data = files.flow_map(tmp_path / "map.nc", speeds=(0.5, 1.0))
+    figure = figures.flow_maps(tmp_path / "map.nc", confidence=True)
+    panels = [axes for axes in figure.axes if axes.get_images() and title(axes)]
+    assert len(panels) == 6
+    for i, speed in enumerate((0.5, 1.0)):
+        mine, kmeans, sure = panels[3 * i : 3 * i + 3]
+        assert np.array_equal(picture(mine), data["class"].values[i]) and (picture(kmeans) == 2).all()
+        assert (picture(sure) == 0.75).all()
+        assert f"v = {speed:g}" in title(mine) and "features" in title(mine)
+        assert "means" in title(kmeans)
+        left, right, bottom, top = mine.get_images()[0].get_extent()
+        assert (left, right) == pytest.approx((-0.15, 1.65)) and (bottom, top) == pytest.approx((-0.25, 2.25))
+    for part in (r"6 \times 5$ runs", r"\gamma = 0.01", "k = 1", "T = 50", "N = 64"):
+        assert part in words(figure)
+
+
+@pytest.mark.parametrize("width,height", [(1, 1), (1, 4), (7, 1), (3, 2)])
+def test_maps_of_any_size_without_kmeans(tmp_path, width, height):
+    data = files.flow_map(tmp_path / "map.nc", width, height, kmeans=False)
+    (axes,) = figures.flow_maps(tmp_path / "map.nc").axes
+    assert picture(axes).shape == (height, width) and np.array_equal(picture(axes), data["class"].values)
+    low, high = axes.get_xlim()
+    assert low < data["mean"].values[0] <= data["mean"].values[-1] < high
+
+
+def test_cells_without_a_finite_run_are_left_white(tmp_path):
+    data = files.flow_map(tmp_path / "map.nc", lost=True)
+    figure = figures.flow_maps(tmp_path / "map.nc", confidence=True)
+    for axes in (figure.axes[0], figure.axes[2]):
+        assert np.array_equal(np.ma.getmaskarray(picture(axes)), data["class"].values == -1)
+        assert axes.patch.get_hatch()
+    assert "no finite run" in words(figure)
+    assert "no finite run" not in words(figures.flow_maps(files.flow_map(tmp_path / "all.nc")))
+
+
+def test_patterns_of_a_map_have_one_state_for_each_class(tmp_path):
+    data = files.flow_map(tmp_path / "map.nc", lost=True)
+    figure = figures.patterns(tmp_path / "map.nc")
+    for kind, axes in enumerate(figure.axes):
+        assert title(axes).startswith(f"A{kind}")
+        (state,) = lines(axes, "state")
+        assert np.allclose(state.get_ydata(), kind + np.sin(data.position))
+    assert len(figure.axes) == 3 and "motion $1.2" in title(figure.axes[0])
+    (chosen,) = figures.patterns(tmp_path / "map.nc", at=[(1.45, 0.1)]).axes
+    assert title(chosen).startswith("A2") and "f_0 = 0$" in title(chosen)
+    with pytest.raises(bandmill.InvalidArgumentError, match="no map number 1"):
+        figures.patterns(tmp_path / "map.nc", panel=1)
+    files.flow_map(tmp_path / "none.nc", states=False)
+    with pytest.raises(bandmill.InvalidArgumentError, match="none.nc has no variable state.*--keep-states"):
+        figures.patterns(tmp_path / "none.nc")
+
+
+def test_patterns_of_runs_are_their_last_records(tmp_path):
+    data = files.simulate(tmp_path / "run.nc", members=3, equation="forced-cahn-hilliard")
+    panels = figures.patterns(tmp_path / "run.nc", times=2).axes
+    for member, axes in enumerate(panels):
+        assert [list(line.get_ydata()) for line in axes.get_lines()] == data.C[-2:, member].values.tolist()
+    assert "f_0 = 0.5" in title(panels[0])
+    with pytest.raises(bandmill.InvalidArgumentError, match="13 members, too many"):
+        figures.patterns(files.simulate(tmp_path / "many.nc", members=13))
+
+
+def test_the_layouts_are_those_of_the_library():
+    """The numbers in the cells, from left to right, are in the order of docs/solver.md."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "solver.md").read_text()
+    texts = [(text.get_position(), text.get_text()) for text in figures.layouts().axes[0].texts]
+    cells = [(y, x, label) for (x, y), label in texts if len(label) == 2 and label.isdigit()]
+    rows = {}
+    for y, x, label in sorted(cells):
+        rows.setdefault(y, []).append(label)
+    drawn = [" ".join(row) for row in rows.values() if len(row) == 12]
+    for name, order in zip(("contiguous", "tiled, width 2", "interleaved"), drawn, strict=True):
+        written = next(line for line in page.splitlines() if line.strip().startswith(name))
+        assert " ".join(written.partition(name)[2].partition("row after")[0].replace("|", " ").split()[:12]) == order
+
+
+def test_the_diagram_of_memory_names_the_levels():
+    text = words(figures.memory_hierarchy())
+    for part in ("Registers", "Shared memory", "L2", "HBM", "one solve", "steps taken together"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    "draw", ["domain_growth", "distributions", "flow_maps", "convergence", "speedups", "rooflines"]
+)
+def test_a_file_of_another_kind_is_refused(tmp_path, draw):
+    files.simulate(tmp_path / "run.nc")
+    with pytest.raises(
+        bandmill.InvalidArgumentError, match=r"run.nc has .*\(it was written by 'simulate'\): give a file"
+    ):
+        getattr(figures, draw)(tmp_path / "run.nc")
+
+
+def test_what_is_no_file_of_ours_is_refused(tmp_path):
+    files.flow_map(tmp_path / "map.nc")
+    with pytest.raises(
+        bandmill.InvalidArgumentError, match=r"map.nc has no variable domain_size_mean \(it was .* 'map'\)"
+    ):
+        figures.domain_growth(tmp_path / "map.nc")
+    (tmp_path / "a.json").write_text('{"study": "map"}')
+    with pytest.raises(bandmill.InvalidArgumentError, match="a.json has no variable class .*summary.*--out"):
+        figures.flow_maps(tmp_path / "a.json")
+    (tmp_path / "b.json").write_text('{"study": ')
+    with pytest.raises(bandmill.InvalidArgumentError, match="b.json is no valid JSON"):
+        figures.convergence(tmp_path / "b.json")
+    (tmp_path / "c.txt").write_text("words")
+    with pytest.raises(bandmill.InvalidArgumentError, match="c.txt is neither netCDF nor JSON"):
+        figures.convergence(tmp_path / "c.txt")
+    with pytest.raises(FileNotFoundError, match="nothing.nc"):
+        figures.space_time(tmp_path / "nothing.nc")
+    with pytest.raises(TypeError, match="not from int"):
+        figures.space_time(3)
+    for draw in (figures.domain_growth, figures.convergence, figures.flow_maps, figures.speedups):
+        with pytest.raises(bandmill.InvalidArgumentError, match="no files"):
+            draw()
+
+
+def test_saving(tmp_path):
+    figure = figures.space_time(files.simulate(tmp_path / "run.nc"))
+    assert isinstance(figure, Figure) and figure._repr_png_().startswith(b"\x89PNG")
+    written = figures.save(figure, tmp_path / "folder" / "v0.5")
+    assert [path.name for path in written] == ["v0.5.pdf", "v0.5.png"]
+    assert written[0].read_bytes().startswith(b"%PDF") and written[1].read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in figures.save(figure, tmp_path / "only.svg")] == ["only.svg"]
+    with pytest.raises(bandmill.InvalidArgumentError, match="'gif'.*pdf, png, svg"):
+        figures.save(figure, tmp_path / "a", formats=["pdf", "gif"])
+    assert not (tmp_path / "a.pdf").exists()
+
+
+def test_the_same_file_gives_the_same_bytes_whatever_the_settings(tmp_path):
+    """In two processes with other hash seeds, one of them with settings of the user's own."""
+    files.flow_map(tmp_path / "map.nc")
+    (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.grid: False\nlines.linewidth: 9\nsavefig.bbox: tight\n")
+    for seed, settings in ("1", {}), ("2", {"MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}):
+        command = [sys.executable, "-m", "bandmill.figures", tmp_path / "map.nc", "-o", tmp_path / seed]
+        command += ["--format", "pdf,png,svg"]
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": seed, **settings}, check=True, stdout=subprocess.PIPE
+        )
+    names = sorted(path.name for path in (tmp_path / "1").iterdir())
+    assert names == sorted(f"{name}.{kind}" for name in ("flow-maps", "map-patterns") for kind in ("pdf", "png", "svg"))
+    for name in names:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
+
+
+def test_the_command_draws_what_it_can(tmp_path, capsys):
+    files.converge(tmp_path / "c.json")
+    (tmp_path / "step.json").write_text('{"benchmark": "step", "records": []}')
+    arguments = [str(tmp_path / name) for name in ("c.json", "step.json", "nothing.nc")]
+    assert main([*arguments, "-o", str(tmp_path / "out"), "--format", "svg", "--diagrams"]) == 1
+    written, complaints = capsys.readouterr()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "convergence.svg",
+        "memory-hierarchy.svg",
+        "layouts.svg",
+    }
+    assert "convergence.svg" in written and "step.json has nothing to draw" in complaints and "nothing.nc" in complaints
+    assert main([arguments[0], "-o", str(tmp_path / "out"), "--format", "svg"]) == 0
+    with pytest.raises(SystemExit):
+        main([])
