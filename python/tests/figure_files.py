@@ -100,7 +100,12 @@ def converge(path, equation="cahn-hilliard", until="20"):
     rows = [{"points": n, "steps": n, "time": 20.0, "difference": 36 / n**2, "order": None} for n in (128, 256, 512)]
     options = f"equation = {equation}\n# gamma =\nlength = 2pi\namplitude = 1e-6\nmode = 5\nmean = 0\nuntil = {until}\n"
     summary = {**COMMON, "study": "converge", "options": options + "dt-over-dx = 0.1\n", "rows": rows}
-    path.write_text(json.dumps(summary))
+    if path.suffix == ".nc":
+        columns = {key: ("points", [row[key] for row in rows]) for key in ("steps", "time", "difference")}
+        attributes = {key: value for key, value in summary.items() if isinstance(value, str) and key != "study"}
+        xarray.Dataset(columns, {"points": [row["points"] for row in rows]}, attributes).to_netcdf(path)
+    else:
+        path.write_text(json.dumps(summary))
     return summary
 
 

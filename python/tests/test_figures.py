@@ -3,6 +3,7 @@
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -62,7 +63,7 @@ def test_growth_shows_the_means_the_fit_and_what_it_leaves(tmp_path):
         r"\gamma = 0.01",
         "seed 7",
         "test device",
-        "commit 0123456789ab",
+        "commit 0123456789abcdef",
     ):
         assert part in words(figure)
 
@@ -146,10 +147,10 @@ def test_space_time_with_values_that_are_not_finite(tmp_path):
 
 
 def test_convergence_shows_errors_orders_and_the_paper(tmp_path):
-    files.converge(tmp_path / "a.json")
+    files.converge(tmp_path / "a.nc")
     files.converge(tmp_path / "b.json", "forced-cahn-hilliard")
     files.converge(tmp_path / "c.json", until="10")
-    figure = figures.convergence(tmp_path / "a.json", tmp_path / "b.json", tmp_path / "c.json")
+    figure = figures.convergence(tmp_path / "a.nc", tmp_path / "b.json", tmp_path / "c.json")
     plain, forced, other = figure.axes[:3]
     assert np.array_equal(lines(plain, "bandmill")[0].get_xydata(), [(n, 36 / n**2) for n in (128, 256, 512)])
     assert [text.get_text() for text in plain.texts] == ["2.000", "2.000"]
@@ -354,3 +355,56 @@ def test_the_command_draws_what_it_can(tmp_path, capsys):
     assert main([arguments[0], "-o", str(tmp_path / "out"), "--format", "svg"]) == 0
     with pytest.raises(SystemExit):
         main([])
+
+
+PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "figures.md").read_text()
+SECTIONS = {
+    text.partition("\n")[0]: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for text in PAGE.split("\n## ")
+}
+
+
+@pytest.mark.parametrize("title", [title for title, blocks in SECTIONS.items() if blocks])
+def test_the_code_of_the_docs(title, tmp_path, monkeypatch):
+    """As it stands there, with files of the names that it has; nothing is rendered."""
+    bench = tmp_path / "bench" / "results"
+    bench.mkdir(parents=True)
+    for name in ("coarsen.nc", "coarsen-2pi.nc", "coarsen-4pi.nc"):
+        files.coarsen(tmp_path / name)
+    for name in ("run.nc", "long.nc"):
+        files.simulate(tmp_path / name)
+    files.simulate(tmp_path / "forced.nc", 3, "forced-cahn-hilliard")
+    files.flow_map(tmp_path / "map.nc", speeds=(0.5, 1.0))
+    files.converge(tmp_path / "converge.nc")
+    files.converge(tmp_path / "forced.json", "forced-cahn-hilliard")
+    files.bench_steps(bench / "h200-diffusion.json")
+    files.bench_steps(bench / "h200-hyperdiffusion.json", "hyperdiffusion")
+    files.bench_solve(bench / "h200.json")
+    saved = []
+    monkeypatch.setattr(figures, "save", lambda figure, name: saved.append((figure, name)))
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(SECTIONS[title]), title, "exec"), {})
+    assert all(isinstance(figure, Figure) for figure, _ in saved) and (saved or title == "What to cite")
+
+
+def test_every_function_is_in_the_docs():
+    for name in figures.__all__:
+        assert f"`{name}(" in PAGE, name
+
+
+@pytest.mark.skipif("BANDMILL_BIN" not in os.environ, reason="BANDMILL_BIN does not name the program")
+def test_what_the_program_writes_is_drawn(tmp_path):
+    """Short studies by the real program, every figure of them."""
+    commands = (
+        "coarsen --members 40 --points 64 --until 2 --histogram-times 1,2 --out coarsen.nc --json coarsen.json",
+        "simulate --members 2 --points 32 --until 1 --save-every 0.1 --out run.nc",
+        "map --grid 5x4 --points 32 --until 2 --speed 0.5,1 --out map.nc",
+        "converge --points 32:64 --out converge.nc --json converge.json",
+    )
+    for command in commands:
+        subprocess.run([os.environ["BANDMILL_BIN"], *command.split(), "--quiet"], cwd=tmp_path, check=True)
+    inputs = [str(path) for path in sorted(tmp_path.iterdir())]
+    assert main([*inputs, "-o", str(tmp_path / "out"), "--format", "svg"]) == 0
+    assert {path.stem for path in (tmp_path / "out").iterdir()} == {
+        *("domain-growth", "coarsen-distributions", "run-space-time", "run-patterns"),
+        *("flow-maps", "map-patterns", "convergence"),
+    }

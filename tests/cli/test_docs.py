@@ -24,7 +24,7 @@ MODULE = BIN.parents[1] / "python"
 ELSEWHERE = {
     "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md"},  # tests/install, tests/equations
     "cmake": {"README.md"},
-    "python": {"README.md", "python.md"},  # python/tests/test_docs.py
+    "python": {"README.md", "python.md", "figures.md"},  # python/tests
 }
 # Lines of shell that are no commands of the program, and who runs them.
 OTHER_COMMANDS = re.compile(

@@ -48,6 +48,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("files", nargs="*", metavar="FILE", type=pathlib.Path)
     parser.add_argument("-o", "--out", default=".", metavar="DIR", type=pathlib.Path, help="folder of the figures [.]")
     parser.add_argument("--format", default="pdf,png", metavar="LIST", help="of pdf, png and svg [pdf,png]")
+    parser.add_argument(
+        "--dpi", default=300, metavar="N", type=float, help="of png, and of pictures in pdf and svg [300]"
+    )
     parser.add_argument("--diagrams", action="store_true", help="also the diagrams of memory and layouts")
     options = parser.parse_args(arguments)
     if not options.files and not options.diagrams:
@@ -108,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
             complain(ValueError(f"{result.name} has nothing to draw (it was written by '{result.kind}'): {remedy}"))
     for name, draw in drawings:
         try:
-            for path in save(draw(), options.out / name, options.format.split(",")):
+            for path in save(draw(), options.out / name, options.format.split(","), dpi=options.dpi):
                 print(path)
         except (Error, OSError) as error:
             complain(error)

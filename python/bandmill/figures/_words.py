@@ -84,7 +84,7 @@ def provenance(*results: Result) -> list[str]:
     for name, words in (("device", "{}"), ("version", "bandmill {}"), ("commit", "commit {}")):
         values = dict.fromkeys(str(r.attribute(name)) for r in results if r.attribute(name))
         if values:
-            parts.append(words.format(" / ".join(value[:12] if name == "commit" else value for value in values)))
+            parts.append(words.format(" / ".join(values)))
     return parts
 
 
