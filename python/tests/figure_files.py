@@ -70,7 +70,7 @@ def flow_map(path, width=6, height=5, speeds=(0.5,), kmeans=True, states=True, l
     if lost:
         classes[:, -1, -1] = -1
     dims = ("speed", "forcing", "mean")
-    confidence = np.where(classes < 0, np.nan, 0.75)
+    confidence = np.where(classes < 0, np.nan, np.linspace(0.5, 1, classes.size).reshape(classes.shape))
     position = np.arange(8) * 2 * math.pi / 8
     variables = {
         "class": (dims, classes, {"classifier": "physical"}),

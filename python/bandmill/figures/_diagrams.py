@@ -25,7 +25,7 @@ LEVELS = [
         "carries between warps; within a warp\ncarries and neighbours go from\nregister to register (shuffles)",
     ),
     (
-        "L2, constant cache",
+        "L2 and constants",
         "in front of the memory",
         SKY,
         "one copy of the factor's tables, $O(n)$,\nfor all systems; rows pass through\nin pieces of 256 B",
