@@ -288,6 +288,16 @@ def test_a_file_of_another_kind_is_refused(tmp_path, draw):
         getattr(figures, draw)(tmp_path / "run.nc")
 
 
+def test_files_are_drawn_where_netcdf4_is_missing(tmp_path, monkeypatch):
+    pytest.importorskip("h5py")
+    data = files.flow_map(tmp_path / "map.nc", speeds=(0.5, 1.0))
+    for module in ("netCDF4", "h5netcdf"):
+        monkeypatch.setitem(sys.modules, module, None)
+    first = figures.flow_maps(tmp_path / "map.nc").axes[0]
+    assert np.array_equal(picture(first), data["class"].values[0])
+    assert len(figures.patterns(tmp_path / "map.nc", panel=1).axes) == 3
+
+
 def test_what_is_no_file_of_ours_is_refused(tmp_path):
     files.flow_map(tmp_path / "map.nc")
     with pytest.raises(
