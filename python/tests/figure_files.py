@@ -1,4 +1,4 @@
-"""Small files such as the program writes, with known numbers, for test_figures.py."""
+"""Small files such as the program writes, with known numbers, for test_figures*.py."""
 
 import json
 import math
