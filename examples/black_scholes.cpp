@@ -34,8 +34,8 @@ std::vector<double> prices(std::int64_t half, int steps) {
     const double dy = reach / static_cast<double>(half);
 
     // 1 - dt/2 L, with L = sigma^2 / 2 (D_yy - D_y). At the ends V is linear in F and stays as it is: rows of 1.
-    const double diffusion = dt / 2 * sigma * sigma / 2 / (dy * dy), drift = -dt / 2 * sigma * sigma / 2 / (2 * dy);
-    std::vector<double> lower(n, drift - diffusion), main(n, 1 + 2 * diffusion), upper(n, -drift - diffusion);
+    const double diffusion = dt / 2 * sigma * sigma / 2 / (dy * dy), drift = dt / 2 * sigma * sigma / 2 / (2 * dy);
+    std::vector<double> lower(n, -diffusion - drift), main(n, 1 + 2 * diffusion), upper(n, -diffusion + drift);
     lower.back() = upper.front() = 0, main.front() = main.back() = 1;
     const auto factor = bandmill::factor(bandmill::BandMatrix::tridiagonal(lower, main, upper));
 

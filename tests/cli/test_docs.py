@@ -22,9 +22,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULE = BIN.parents[1] / "python"
 # Who else runs blocks of a page: all of a language.
 ELSEWHERE = {
-    "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md"},  # tests/install, tests/equations
+    # tests/install, tests/equations, test_examples.py
+    "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md", "examples.md"},
     "cmake": {"README.md"},
-    "python": {"README.md", "python.md", "figures.md"},  # python/tests
+    "python": {"README.md", "python.md", "figures.md", "examples.md"},  # python/tests, test_examples.py
 }
 # Lines of shell that are no commands of the program, and who runs them.
 OTHER_COMMANDS = re.compile(
