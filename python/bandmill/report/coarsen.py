@@ -1,0 +1,176 @@
+"""Growth of domains: l against log t with its fit, residuals, distributions. All files in one section."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .markup import Section, escaped, figure, number, pi_multiple, provenance, select, slider, style, table, with_error
+from .readers import Results
+
+SHOWN_TIMES = 400  # of a curve, evenly spaced in log t
+Z95 = 1.96  # half the width of a 95 % interval, in standard errors
+
+
+def fit_of(results: Results) -> dict[str, float | None]:
+    names = ("intercept", "intercept_error95", "slope", "slope_error95", "correlation", "from", "to", "groups")
+    if results.summary:
+        fit = results.summary.get("fit") or {}
+        return {name: fit.get(name) for name in names}
+    return {name: results.number(f"fit_{name}") for name in names}
+
+
+def samples_of(results: Results) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Times above 0, means of l, their standard errors; how many of them there were before thinning."""
+    if results.summary:
+        rows = results.summary["samples"]
+        columns = [[row.get(name) for row in rows] for name in ("time", "domain_size_mean", "domain_size_stderr")]
+    else:
+        columns = [results.variables[name] for name in ("time", "domain_size_mean", "domain_size_stderr")]
+    time, mean, error = (np.asarray(column, dtype=np.float64) for column in columns)
+    usable = (time > 0) & np.isfinite(mean)
+    time, mean, error = time[usable], mean[usable], error[usable]
+    if not time.size:
+        raise ValueError("no sample of the domain size is finite")
+    count = time.size
+    if count > SHOWN_TIMES:
+        wanted = np.geomspace(time[0], time[-1], SHOWN_TIMES)
+        kept = np.unique(np.clip(np.searchsorted(time, wanted * (1 - 1e-12)), 0, count - 1))
+        time, mean, error = time[kept], mean[kept], error[kept]
+    return time, mean, error, count
+
+
+def rounded(values: np.ndarray, digits: int = 7) -> list[float | None]:
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values]
+
+
+def members_of(results: Results) -> int | None:
+    if "member_count" in results.variables:
+        return int(results.variables["member_count"].max())
+    members = results.attributes.get("members")
+    return int(members) if members is not None else None
+
+
+def histograms_of(results: Results) -> dict[str, Any] | None:
+    needed = ("histogram_time", "interface_histogram", "interfaces", "domain_size_histogram", "domain_size")
+    found = [results.variables.get(name) for name in needed]
+    if any(values is None or not values.size for values in found):
+        return None
+    times, counts, interfaces, sizes, middles = found
+
+    def trimmed(values: np.ndarray, axis: np.ndarray) -> tuple[list[list[float]], list[float]]:
+        last = int(np.flatnonzero(values.sum(axis=0)).max(initial=0)) + 2
+        share = values / np.maximum(values.sum(axis=1, keepdims=True), 1) * 100
+        return [rounded(row[:last], 5) for row in share], rounded(axis[:last])
+
+    interface_share, interface_axis = trimmed(counts, interfaces)
+    size_share, size_axis = trimmed(sizes, middles)
+    gamma, length = results.number("gamma"), results.number("length")
+    return {
+        "times": rounded(times, 6),
+        "interfaces": interface_axis,
+        "interfaceShare": interface_share,
+        "sizes": size_axis,
+        "sizeShare": size_share,
+        "width": float(np.round(middles[1] - middles[0], 9)) if middles.size > 1 else 1.0,
+        # l = L / (2 sqrt(2 gamma)) / n of a run with n interfaces that are far apart
+        "quantum": length / (2 * math.sqrt(2 * gamma)) if gamma and length else None,
+    }
+
+
+def curve(results: Results, index: int) -> dict[str, Any]:
+    time, mean, error, count = samples_of(results)
+    fit = fit_of(results)
+    given = {
+        "name": results.name,
+        "label": f"{results.name} (L = {pi_multiple(results.number('length'))})",
+        **style(index),
+        "time": rounded(time),
+        "mean": rounded(mean),
+        "band": rounded(Z95 * error, 4),
+        "samples": count,
+        "fit": None,
+        "histograms": histograms_of(results),
+    }
+    if fit["slope"] is not None and fit["intercept"] is not None and fit["from"] and fit["to"]:
+        given["fit"] = fit
+        line = fit["intercept"] + fit["slope"] * np.log(time)
+        inside = (time >= fit["from"] * (1 - 1e-9)) & (time <= fit["to"] * (1 + 1e-9))
+        given["residual"] = rounded(np.where(inside, mean - line, np.nan), 5)
+        given["largestResidual"] = float(np.abs(mean - line)[inside].max(initial=0))
+    return given
+
+
+def meaning(curves: list[dict[str, Any]]) -> str:
+    fitted = [c for c in curves if c["fit"]]
+    text = (
+        "The mean size of domains, l&#772;, against time on a logarithmic scale, with its 95 % band "
+        "(±1.96 standard errors), and the line fitted to it (dashed)."
+    )
+    if not fitted:
+        return text + " These runs are too short for a fit."
+    first = fitted[0]["fit"]
+    text += (
+        f" In {escaped(fitted[0]['name'])} the domains grow by {with_error(first['slope'], first['slope_error95'])} "
+        f"for every factor e of time, {number(first['slope'] * math.log(10), 3)} for every factor ten: growth by log t, "
+        "as interfaces that attract each other by exponentially small forces give."
+    )
+    for other in fitted[1:2]:
+        gap = other["fit"]["slope"] - first["slope"]
+        error = math.hypot(other["fit"]["slope_error95"] or 0, first["slope_error95"] or 0)
+        text += f" The slope of {escaped(other['name'])} differs from it by {with_error(gap, error)}" + (
+            ", which is within the error." if abs(gap) <= error else ", which is more than chance."
+        )
+    worst = max(c["largestResidual"] for c in fitted)
+    return text + (
+        f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the window of the "
+        "fit. What is outside the bands there is no chance: the law is not exactly a straight line."
+    )
+
+
+def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
+    rows = []
+    for results, given in zip(files, curves, strict=True):
+        fit = given["fit"] or {}
+        window = f"{number(fit['from'])} to {number(fit['to'], 6)}" if fit else "–"
+        rows.append(
+            [
+                escaped(results.name),
+                with_error(fit.get("slope"), fit.get("slope_error95")),
+                with_error(fit.get("intercept"), fit.get("intercept_error95")),
+                f"{fit['correlation']:.5f}" if fit.get("correlation") is not None else "–",
+                window,
+                pi_multiple(results.number("length")),
+                number(results.number("gamma")),
+                number(results.number("points")),
+                number(members_of(results)),
+                number(results.number("lost_members")),
+            ]
+        )
+    head = ["file", "slope", "intercept", "r", "window in t", "L", "γ", "points", "runs", "lost"]
+    return table(head, rows, "The fits: l = intercept + slope log t (± at 95 %, from the scatter of groups of runs)")
+
+
+def section(name: str, files: list[Results]) -> Section:
+    curves = [curve(results, index) for index, results in enumerate(files)]
+    label = "Line plot: mean domain size against the logarithm of time, with fitted lines; below it the residuals."
+    body = figure(f"{name}-law", label, meaning(curves), height=560) + fit_table(files, curves)
+    thinned = [c for c in curves if c["samples"] > len(c["time"])]
+    if thinned:
+        body += f'<p class="note">Drawn: {len(thinned[0]["time"])} of {number(thinned[0]["samples"])} samples.</p>'
+    having = [c for c in curves if c["histograms"]]
+    if having:
+        most = max(len(c["histograms"]["times"]) for c in having)
+        controls = select(f"{name}-file", "File", [c["label"] for c in having]) + slider(f"{name}-time", "Time", most)
+        body += "<h3>How runs differ</h3>" + figure(
+            f"{name}-histograms",
+            "Two bar charts: share of the runs by number of interfaces, and by domain size l, at the chosen time.",
+            f'<span id="{name}-said" aria-live="polite"></span> Interfaces vanish in pairs, so their number stays even '
+            "and goes down; l is nearly quantised, at L / (2√(2γ)) / n for n interfaces (dotted lines).",
+            controls,
+            height=360,
+        )
+    body += "".join(provenance(results) for results in files)
+    return Section(name, "Growth of domains", body, "coarsen", {"curves": curves})

@@ -1,0 +1,64 @@
+"""Orders of convergence: the difference between grids against the number of points. All files in one section."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .coarsen import rounded
+from .markup import Section, escaped, figure, number, provenance, style, table
+from .readers import Results
+
+COLUMNS = ("points", "steps", "time", "difference", "order", "seconds")
+
+
+def columns_of(results: Results) -> dict[str, np.ndarray]:
+    if results.summary:
+        rows = results.summary["rows"]
+        return {name: np.asarray([row.get(name) for row in rows], dtype=np.float64) for name in COLUMNS}
+    count = results.variables["points"].size
+    blank = np.full(count, np.nan)
+    return {name: np.asarray(results.variables.get(name, blank), dtype=np.float64) for name in COLUMNS}
+
+
+def equation_of(results: Results) -> str:
+    return results.options().get("equation", "unknown equation")
+
+
+def section(name: str, files: list[Results]) -> Section:
+    lines: list[dict[str, Any]] = []
+    rows, said = [], []
+    for index, results in enumerate(files):
+        columns = columns_of(results)
+        label = f"{equation_of(results)} ({results.name})"
+        lines.append(
+            {
+                "label": label,
+                **style(index),
+                "points": [int(n) for n in columns["points"]],
+                "difference": rounded(columns["difference"]),
+                "order": rounded(columns["order"], 5),
+            }
+        )
+        orders = columns["order"][np.isfinite(columns["order"])]
+        if orders.size:
+            said.append(f"{escaped(equation_of(results))} {orders[-1]:.3f}")
+        for i, points in enumerate(columns["points"]):
+            row = {key: columns[key][i] for key in COLUMNS}
+            order = f"{row['order']:.4f}" if np.isfinite(row["order"]) else "–"
+            rows.append(
+                [escaped(label) if i == 0 else "", number(points), number(row["steps"]), number(row["time"])]
+                + [f"{row['difference']:.3e}".replace("-", "−"), order, number(row["seconds"], 3)]
+            )
+    caption = (
+        "E, the mean difference between the solution on a grid and on the next coarser one, against the number of points. "
+        "A scheme of second order follows the slope of the dotted lines: half the spacing, a quarter of the error."
+    )
+    if said:
+        caption += f" The order of the last refinement: {'; '.join(said)}."
+    label = "Line plot with logarithmic axes: difference between grids against the number of points."
+    head = ["equation (file)", "points", "steps", "time of the end", "E", "order", "seconds"]
+    body = figure(f"{name}-orders", label, caption) + table(head, rows, "Differences and orders")
+    body += "".join(provenance(results) for results in files)
+    return Section(name, "Convergence", body, "converge", {"lines": lines})

@@ -1,0 +1,116 @@
+"""The page: sections of all files, and the scripts, styles and data that it carries with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Iterable
+from importlib import resources
+
+from . import bench, coarsen, converge, flowmap, simulate
+from ._errors import ReportError
+from .encode import deflated
+from .markup import Section, escaped
+from .readers import Results, read
+
+TOGETHER: dict[str, Callable[[str, list[Results]], Section]] = {
+    "coarsen": coarsen.section,
+    "converge": converge.section,
+}
+ONE_BY_ONE: dict[str, Callable[[str, Results], Section]] = {
+    "simulate": simulate.section,
+    "map": flowmap.section,
+    "bench": bench.section,
+}
+SCRIPTS = ("page.js", "curves.js", "simulate.js", "flowmap.js")
+
+
+def plotly_script() -> str:
+    try:
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError:
+        raise ReportError("plotly is not installed, which draws the figures: pip install 'bandmill[report]'") from None
+    return get_plotlyjs()
+
+
+def sections_of(files: list[Results]) -> list[Section]:
+    """Files of a kind that can be compared share a section; the order is that of the first file of each."""
+    sections: list[Section] = []
+    done: set[str] = set()
+    for results in files:
+        if results.kind in done:
+            continue
+        name = f"s{len(sections)}"
+        together = [r for r in files if r.kind == results.kind] if results.kind in TOGETHER else [results]
+        try:
+            if results.kind in TOGETHER:
+                done.add(results.kind)
+                sections.append(TOGETHER[results.kind](name, together))
+            else:
+                sections.append(ONE_BY_ONE[results.kind](name, results))
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            names = ", ".join(r.name for r in together)
+            what = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise ReportError(f"{names}: not a complete file of bandmill {results.kind} ({what}): make it again") from error
+    return sections
+
+
+def asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> str:
+    """The whole page as text. The same files give the same text."""
+    files = [read(path) for path in paths]  # type: ignore[arg-type]
+    sections = sections_of(files)
+    data = {section.name: {"draw": section.draw, "data": section.data} for section in sections if section.draw}
+    links = "".join(f'<li><a href="#{section.name}">{escaped(section.title)}</a></li>' for section in sections)
+    bodies = "".join(
+        f'<section id="{section.name}" aria-labelledby="{section.name}-title"><h2 id="{section.name}-title">'
+        f"{escaped(section.title)}</h2>{section.body}</section>\n"
+        for section in sections
+    )
+    versions = sorted({str(results.attributes.get("version", "")) for results in files} - {""})
+    pieces = {
+        "TITLE": escaped(title or f"bandmill: {', '.join(section.title for section in sections)}"),
+        "LEAD": escaped(f"{len(files)} file{'s' if len(files) > 1 else ''}: {', '.join(r.name for r in files)}"),
+        "LINKS": links if len(sections) > 1 else "",
+        "SECTIONS": bodies,
+        "VERSIONS": escaped(f"bandmill {', '.join(versions)}" if versions else "bandmill"),
+        "STYLE": asset("page.css"),
+        # "</script>" in a string would end the element that holds it.
+        "DATA": json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "PLOTLY": deflated(plotly_script().encode()),
+        "SCRIPTS": "".join(f"<script>\n{asset(script)}</script>\n" for script in SCRIPTS),
+    }
+    parts = asset("page.html").split("@@")  # text, NAME, text, NAME, ...: nothing that was put in is looked at again
+    return "".join(pieces[part] if index % 2 else part for index, part in enumerate(parts))
+
+
+def write_report(
+    files: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str], title: str | None = None
+) -> int:
+    """Writes the page, all at once or not at all; returns its size in bytes."""
+    text = page(files, title).encode("utf-8")
+    target = pathlib.Path(out)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise ReportError(f"{target} cannot be written: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+            os.fchmod(file.fileno(), 0o666 & ~current_umask())
+        os.replace(temporary, target)
+    except OSError as error:
+        pathlib.Path(temporary).unlink(missing_ok=True)
+        raise ReportError(f"{target} cannot be written: {error.strerror or error}") from None
+    return len(text)
+
+
+def current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
