@@ -15,6 +15,12 @@ WAYS = {
     "cusparse": "cuSPARSE's way",
     "lapack": "LAPACK",
 }
+RIVALS = {"paper": "the paper's algorithm", "gttrs": "LAPACK gttrs", "gbtrs": "LAPACK gbtrs"}
+RIVALS |= {
+    name: f"cuSPARSE {name}".replace("+reset", ", matrix written again")
+    for kind in ("gtsv", "gpsv")
+    for name in (f"{kind}InterleavedBatch", f"{kind}InterleavedBatch+reset", f"{kind}2StridedBatch")
+}
 # Which speed-ups a page shows: of ours over the others, and of the paper's over the library's.
 PAIRS = [(way, rival) for way in ("resident", "one-solve", "paper") for rival in ("one-solve", "paper", "cusparse", "lapack")]
 PAIRS = [(way, rival) for way, rival in PAIRS if list(WAYS).index(way) < list(WAYS).index(rival)]
@@ -36,7 +42,7 @@ def median(timing: dict[str, Any] | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    return f"{value:.3g}×" if value else "–"
+    return f"{number(value, 3)}×" if value else "–"
 
 
 def solve_case(record: dict[str, Any]) -> Case:
@@ -44,9 +50,10 @@ def solve_case(record: dict[str, Any]) -> Case:
     where = f"{kind}, {record['boundary']}, {record['layout']}, {record['dtype']}"
     where += "" if record.get("matrix", "general") == "general" else f", {record['matrix']}"
     wrong = {name for name, rival in record.get("rivals", {}).items() if rival.get("wrong")}
-    times = {f"over {name}": value for name, value in record.get("speedup", {}).items() if value and name not in wrong}
-    group = f"{where}, n = {record['n']:,}"
-    others = ", ".join(f"{escaped(name)} {ratio(value)}" for name, value in times.items()) or "–"
+    given = {name: value for name, value in record.get("speedup", {}).items() if value and name not in wrong}
+    times = {f"over {RIVALS.get(name, name)}": value for name, value in given.items()}
+    group = f"{where}, n = {number(record['n'])}"
+    others = ", ".join(f"{escaped(name)} {ratio(value)}" for name, value in given.items()) or "–"
     share = record.get("share_of_copy")
     row = [escaped(where), number(record["n"]), number(record["batch"]), median(record.get("time_us"))]
     row += [number(record.get("gbytes_per_s"), 4), number(share, 3), others]
@@ -62,7 +69,7 @@ def step_case(record: dict[str, Any]) -> Case:
     row = [escaped(where), number(record["n"]), number(record["members"]), escaped(record.get("path", ""))]
     row += ["wrong" if record.get("wrong") else number(record["gpoint_steps_per_s"]), ratio(speedup)]
     times = {where: speedup} if speedup and not record.get("wrong") else {}
-    return Case("all", record["members"], times, f"n = {record['n']:,}, {record['members']:,} members", row)
+    return Case("all", record["members"], times, f"n = {number(record['n'])}", row)
 
 
 def ways_case(record: dict[str, Any]) -> Case:
@@ -76,8 +83,8 @@ def ways_case(record: dict[str, Any]) -> Case:
         result = record["ways"].get(way, {})
         mark = "~" if result.get("scaled") else ""
         row.append("wrong" if result.get("wrong") else mark + median(result["time_ms"]) if "time_ms" in result else "–")
-    about = f"n = {record['n']:,}, {record['members']:,} members"
-    return Case(f"n = {record['n']:,}", record["members"], times, about, row)
+    group = f"n = {number(record['n'])}"
+    return Case(group, record["members"], times, group, row)
 
 
 def arrays_case(record: dict[str, Any]) -> Case:
@@ -88,7 +95,7 @@ def arrays_case(record: dict[str, Any]) -> Case:
     times = {f"bandmill over {where}": faster} if faster and not record.get("wrong") else {}
     threads = record.get("threads") or 0
     group = f"{threads} thread{'s' if threads > 1 else ''}" if threads else "all"
-    return Case(group, record["members"], times, f"n = {record['n']:,}, {record['members']:,} members", row)
+    return Case(group, record["members"], times, f"n = {number(record['n'])}", row)
 
 
 FORMS = {
@@ -127,15 +134,15 @@ def skipped(results: Results) -> str:
     return f'<p class="note">Not measured, in part: {escaped("; ".join(sorted(reasons)))}.</p>'
 
 
-def sentence(cases: list[Case]) -> str:
+def sentence(cases: list[Case], unit: str) -> str:
     every = [(value, name, case) for case in cases for name, value in case.times.items()]
     if not every:
         return " Nothing was compared in this file."
     best, worst = max(every, key=lambda e: e[0]), min(every, key=lambda e: e[0])
     return (
-        f" Over all cases of the file: from {ratio(worst[0])} ({escaped(worst[1])}; {escaped(worst[2].about)}, batch "
-        f"{number(worst[2].batch)}) to {ratio(best[0])} ({escaped(best[1])}; {escaped(best[2].about)}, batch "
-        f"{number(best[2].batch)})."
+        f" Over all cases of the file: from {ratio(worst[0])} ({escaped(worst[1])}; {escaped(worst[2].about)}, "
+        f"{number(worst[2].batch)} {unit}) to {ratio(best[0])} ({escaped(best[1])}; {escaped(best[2].about)}, "
+        f"{number(best[2].batch)} {unit})."
     )
 
 
@@ -163,11 +170,12 @@ def section(name: str, results: Results) -> Section:
         ],
         "batchName": "systems" if results.summary["benchmark"] == "solve" else "members",
     }
+    unit = data["batchName"]
     title = f"Benchmark: {results.summary['benchmark']}, {results.attributes.get('device', 'unknown device')}"
     body = ""
     if compared:
         label = "Line plot with logarithmic axes: speed-up against the number of systems or members."
-        body = figure(f"{name}-speed", label, escaped(meaning) + sentence(cases), select(f"{name}-group", "Case", groups))
+        body = figure(f"{name}-speed", label, escaped(meaning) + sentence(cases, unit), select(f"{name}-group", "Case", groups))
     words = 1 if head[0] not in ("n",) else 0
     listing = table(head, [case.row for case in cases], f"All {len(cases)} records of {results.name}", words)
     # A long list would bury the next section.

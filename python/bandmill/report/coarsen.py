@@ -99,14 +99,16 @@ def curve(results: Results, index: int) -> dict[str, Any]:
         line = fit["intercept"] + fit["slope"] * np.log(time)
         inside = (time >= fit["from"] * (1 - 1e-9)) & (time <= fit["to"] * (1 + 1e-9))
         given["residual"] = rounded(np.where(inside, mean - line, np.nan), 5)
-        given["largestResidual"] = float(np.abs(mean - line)[inside].max(initial=0))
+        away = np.abs(mean - line)[inside]
+        given["largestResidual"] = float(away.max(initial=0))
+        given["outside"] = float(np.mean(away > Z95 * error[inside])) if away.size else 0.0
     return given
 
 
 def meaning(curves: list[dict[str, Any]]) -> str:
     fitted = [c for c in curves if c["fit"]]
     text = (
-        "The mean size of domains, l&#772;, against time on a logarithmic scale, with its 95 % band "
+        "The mean size l of domains against time on a logarithmic scale, with its 95 % band "
         "(±1.96 standard errors), and the line fitted to it (dashed)."
     )
     if not fitted:
@@ -124,17 +126,17 @@ def meaning(curves: list[dict[str, Any]]) -> str:
             ", which is within the error." if abs(gap) <= error else ", which is more than chance."
         )
     worst = max(c["largestResidual"] for c in fitted)
-    return text + (
-        f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the window of the "
-        "fit. What is outside the bands there is no chance: the law is not exactly a straight line."
-    )
+    text += f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the window of the fit."
+    if max(c["outside"] for c in fitted) > 0.1:  # 0.05 is what chance would give
+        return text + " Where zero is outside the band, that is not chance: the law is not exactly a straight line."
+    return text + " Zero is inside the band nearly everywhere: the straight line is as good as these runs can tell."
 
 
 def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
     rows = []
     for results, given in zip(files, curves, strict=True):
         fit = given["fit"] or {}
-        window = f"{number(fit['from'])} to {number(fit['to'], 6)}" if fit else "–"
+        window = f"{number(fit['from'])} to {number(fit['to'])}" if fit else "–"
         rows.append(
             [
                 escaped(results.name),
@@ -150,7 +152,7 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
             ]
         )
     head = ["file", "slope", "intercept", "r", "window in t", "L", "γ", "points", "runs", "lost"]
-    return table(head, rows, "The fits: l = intercept + slope log t (± at 95 %, from the scatter of groups of runs)")
+    return table(head, rows, "The fits: l = intercept + slope log t (± at 95 %, from the scatter of groups of runs)", cards=True)
 
 
 def section(name: str, files: list[Results]) -> Section:

@@ -28,7 +28,7 @@ def equation_of(results: Results) -> str:
 
 def section(name: str, files: list[Results]) -> Section:
     lines: list[dict[str, Any]] = []
-    rows, said = [], []
+    tables, said = "", []
     for index, results in enumerate(files):
         columns = columns_of(results)
         label = f"{equation_of(results)} ({results.name})"
@@ -44,13 +44,13 @@ def section(name: str, files: list[Results]) -> Section:
         orders = columns["order"][np.isfinite(columns["order"])]
         if orders.size:
             said.append(f"{escaped(equation_of(results))} {orders[-1]:.3f}")
-        for i, points in enumerate(columns["points"]):
-            row = {key: columns[key][i] for key in COLUMNS}
-            order = f"{row['order']:.4f}" if np.isfinite(row["order"]) else "–"
-            rows.append(
-                [escaped(label) if i == 0 else "", number(points), number(row["steps"]), number(row["time"])]
-                + [f"{row['difference']:.3e}".replace("-", "−"), order, number(row["seconds"], 3)]
-            )
+        rows = [
+            [number(points), number(steps), f"{difference:.3e}".replace("-", "−")]
+            + [f"{order:.4f}" if np.isfinite(order) else "–", number(seconds, 3)]
+            for points, steps, _, difference, order, seconds in zip(*(columns[key] for key in COLUMNS), strict=True)
+        ]
+        end = f", at t = {number(columns['time'][-1])}" if np.isfinite(columns["time"][-1]) else ""
+        tables += table(["points", "steps", "E", "order", "seconds"], rows, f"{label}{end}", 0)
     caption = (
         "E, the mean difference between the solution on a grid and on the next coarser one, against the number of points. "
         "A scheme of second order follows the slope of the dotted lines: half the spacing, a quarter of the error."
@@ -58,7 +58,6 @@ def section(name: str, files: list[Results]) -> Section:
     if said:
         caption += f" The order of the last refinement: {'; '.join(said)}."
     label = "Line plot with logarithmic axes: difference between grids against the number of points."
-    head = ["equation (file)", "points", "steps", "time of the end", "E", "order", "seconds"]
-    body = figure(f"{name}-orders", label, caption) + table(head, rows, "Differences and orders")
+    body = figure(f"{name}-orders", label, caption) + tables
     body += "".join(provenance(results) for results in files)
     return Section(name, "Convergence", body, "converge", {"lines": lines})

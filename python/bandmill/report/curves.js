@@ -11,7 +11,8 @@ function ribbon(x, middle, half, colour, more) {
           line: {width: 0}, fillcolor: tint(colour, 0.22), hoverinfo: "skip", showlegend: false, ...more};
 }
 
-function lawTraces(curve) {
+function lawTraces(curve, index) {
+  const fitDash = ["dash", "dot", "dashdot", "longdash"][index % 4];
   const group = {legendgroup: curve.name};
   const look = {mode: "lines+markers", line: {color: curve.colour, width: 2, dash: curve.dash},
                 marker: {symbol: curve.marker, size: 8, color: "#fff", line: {color: curve.colour, width: 2}, maxdisplayed: 14}};
@@ -23,7 +24,7 @@ function lawTraces(curve) {
   if (!fit) return traces;
   const ends = [fit.from, fit.to];
   traces.push({x: ends, y: ends.map((t) => fit.intercept + fit.slope * Math.log(t)), mode: "lines", ...group, hoverinfo: "skip",
-               name: `fit: ${show(fit.intercept)} + ${show(fit.slope)} log t`, line: {color: "#1b2733", width: 1.6, dash: "dash"}});
+               name: `fit: ${show(fit.intercept)} + ${show(fit.slope)} log t`, line: {color: "#1b2733", width: 1.6, dash: fitDash}});
   traces.push(ribbon(curve.time, curve.residual, curve.band, curve.colour, {...group, yaxis: "y2"}));
   traces.push({x: curve.time, y: curve.residual, yaxis: "y2", ...look, ...group, showlegend: false,
                hovertemplate: "t = %{x:.4g}<br>l − fit = %{y:.4f}<extra>" + plain(curve.name) + "</extra>"});
@@ -32,9 +33,13 @@ function lawTraces(curve) {
 
 function drawLaw(name, curves) {
   const fitted = curves.some((curve) => curve.fit);
+  // What comes before a tenth of the window is flat: noise that has not grown yet. Zooming out shows it.
+  const starts = curves.map((curve) => Math.max(curve.time[0], curve.fit ? curve.fit.from / 10 : 0));
+  const last = Math.max(...curves.map((curve) => curve.time[curve.time.length - 1]));
+  const range = [Math.log10(Math.min(...starts)) - 0.05, Math.log10(last) + 0.05];
   return plot(name + "-law", curves.flatMap(lawTraces), {
     height: narrow() ? 520 : 560, legend: legendInside(),
-    xaxis: axis("time t", {type: "log", anchor: fitted ? "y2" : "y", dtick: 1, exponentformat: "power"}),
+    xaxis: axis("time t", {type: "log", range, anchor: fitted ? "y2" : "y", dtick: 1, exponentformat: "power"}),
     yaxis: axis(narrow() ? "mean of l" : "mean domain size l", {domain: [fitted ? 0.33 : 0, 1]}),
     ...(fitted ? {yaxis2: axis("l − fit", {domain: [0, 0.26], zeroline: true, zerolinecolor: "#1b2733", nticks: 5})} : {})});
 }
@@ -46,7 +51,7 @@ function quantumLines(histogram) {
   return {
     shapes: numbers.map((n) => ({type: "line", xref: "x2", yref: "y2 domain", x0: histogram.quantum / n, x1: histogram.quantum / n,
                                  y0: 0, y1: 1, line: {dash: "dot", width: 1.5, color: "#4d5b69"}})),
-    annotations: numbers.filter((n) => n <= 6).map((n) => ({
+    annotations: numbers.filter((n, i) => i === 0 || histogram.quantum / numbers[i - 1] - histogram.quantum / n > 0.08 * last).map((n) => ({
       xref: "x2", yref: "y2 domain", x: histogram.quantum / n, y: 1, yanchor: "bottom", text: "n = " + n, showarrow: false,
       font: {size: 11, color: "#4d5b69"}}))};
 }
@@ -73,7 +78,7 @@ function drawHistograms(name, curves) {
      hovertemplate: "l = %{x:.3g}: %{y:.3g} %<extra></extra>"}], {
     height: narrow() ? 520 : 360, showlegend: false, ...quantumLines(data),
     xaxis: axis("interfaces of a run", {domain: across[0], anchor: "y", range: [-1, data.interfaces[data.interfaces.length - 1] + 1]}),
-    yaxis: axis("share of runs, %", {domain: up[0], range: [0, most(data.interfaceShare.slice(Math.min(at, 1)))]}),
+    yaxis: axis("share of runs, %", {domain: up[0], range: [0, most([counts])]}),
     xaxis2: axis("domain size l of a run", {domain: across[1], anchor: "y2", range: [0.8, data.sizes[data.sizes.length - 1] + 0.1]}),
     yaxis2: axis(narrow() ? "share of runs, %" : "", {domain: up[1], anchor: "x2", range: [0, most([sizes])]})});
 }
@@ -122,7 +127,7 @@ function drawSpeed(name, data) {
     return {x: points.map((p) => p.batch), y: points.map((p) => p.times[s]), text: points.map((p) => plain(p.about)), name: plain(label),
             mode: "lines+markers", line: {color: look.colour, width: 2, dash: look.dash},
             marker: {symbol: look.marker, size: 9, color: look.colour},
-            hovertemplate: "%{text}<br>batch %{x}: %{y:.3g} times as fast<extra></extra>"};
+            hovertemplate: "%{text}, %{x} " + data.batchName + "<br>%{y:.3g} times as fast<extra></extra>"};
   }).filter((trace) => trace.x.length);
   const below = Math.ceil(traces.length / (narrow() ? 1 : 3)) * 22;
   const every = traces.flatMap((trace) => trace.y).map(Math.log10);

@@ -22,6 +22,13 @@ function decades(values) {
   return {colorscale: "Cividis", zmin: low, zmax: high, ticks: {tickvals: at, ticktext: at.map((d) => `10<sup>${d < 0 ? "−" + -d : d}</sup>`)}};
 }
 
+// Cells are drawn around their values: both ends of an axis are half a cell beyond the last ones.
+function edges(values) {
+  const last = values.length - 1;
+  const half = last > 0 ? (values[last] - values[0]) / last / 2 : 0.5;
+  return [values[0] - half, values[last] + half];
+}
+
 class FlowMap {
   constructor(name, data, arrays) {
     Object.assign(this, {name, data, arrays, width: data.x.values.length, height: data.y.values.length});
@@ -69,7 +76,8 @@ class FlowMap {
     this.element("panel").value = this.chosen.panel;
     this.describe();
     return plot(this.name + "-map", [this.heatmap(), ...this.marks()], {
-      height: narrow() ? 430 : 520, xaxis: axis(x.name, {showgrid: false}), yaxis: axis(y.name, {showgrid: false})});
+      height: narrow() ? 430 : 520, xaxis: axis(x.name, {showgrid: false, range: edges(x.values)}),
+      yaxis: axis(y.name, {showgrid: false, range: edges(y.values)})});
   }
 
   describe() {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .encode import bits_for, packed
-from .markup import Section, definitions, escaped, figure, number, provenance, select, table
+from .markup import Section, escaped, figure, number, provenance, select, table
 from .readers import Results
 
 CLASSES = {
@@ -15,6 +15,7 @@ CLASSES = {
     "A1": "domains held by the forcing",
     "A2": "a wave about the mean",
 }
+COLOURS = {"A0": "#E69F00", "A1": "#0072B2", "A2": "#DCE9F2"}  # of different lightness, too; as in flowmap.js
 PARAMETERS = ("mean", "forcing", "speed", "wavenumber", "gamma")
 FIRST = ("class", "kmeans_class", "confidence", "settled")
 EXPLAINED = {
@@ -71,7 +72,7 @@ def counts_table(classes: np.ndarray, settled: np.ndarray | None, panels: list[d
         row = [escaped(panel_label(panel))] + [f"{number(int(c))} ({c / cells:.1%})" for c in counts[:3]]
         rows.append(row + [number(int(counts[3])), number(int((settled[index] == 0).sum())) if settled is not None else "–"])
     head = ["panel", "A0 moves", "A1 held", "A2 wave", "not finite", "not settled"]
-    return table(head, rows, "Cells of each class")
+    return table(head, rows, "Cells of each class", cards=True)
 
 
 def rule(results: Results) -> str:
@@ -81,16 +82,15 @@ def rule(results: Results) -> str:
     )
     if motion is None or depth is None or harmonics is None:
         return ""
+    where = (
+        "These limits lie where the runs of this study have gaps."
+        if results.number("limits_in_gaps")
+        else "Where the runs of this study have no gap, the limit is the usual one."
+    )
     return (
         f"<p>The rule: a pattern that moves at {number(10**motion, 2)} of the forcing's speed or more, in the forcing's "
         f"frame, is A0. The others are held: A1 if the rarer sign of C goes beyond {number(depth, 2)} and at least "
-        f"{number(100 * 10**harmonics, 2)} % of the variance is not in the forced wavenumber, else A2. These limits lie "
-        "where the runs of this study have gaps.</p>"
-        if results.number("limits_in_gaps")
-        else f"<p>The rule: motion of {number(10**motion, 2)} of the forcing's speed or more is A0; of the others, A1 goes "
-        f"beyond {number(depth, 2)} on the rarer sign and has at least {number(100 * 10**harmonics, 2)} % of its variance "
-        "outside the forced wavenumber; the rest is A2. Not all limits lie in a gap between the runs: those are the "
-        "usual ones.</p>"
+        f"{number(100 * 10**harmonics, 2)} % of the variance is not in the forced wavenumber, else A2. {where}</p>"
     )
 
 
@@ -106,7 +106,7 @@ def summary_section(name: str, results: Results) -> Section:
     ]
     head = ["panel", "A0", "A1", "A2", "not settled", "speckle", "by raw k-means"]
     body = "<p>A summary: it has counts, and no map. Give the .nc file to see the map.</p>"
-    body += table(head, rows, "Cells of each class") + rule(results) + provenance(results)
+    body += table(head, rows, "Cells of each class", cards=True) + rule(results) + provenance(results)
     return Section(name, f"Flow patterns: {results.name}", body, "", {})
 
 
@@ -160,10 +160,13 @@ def section(name: str, results: Results) -> Section:
         f'<div class="cell"><h3 id="{name}-cell-title">The chosen cell</h3><div id="{name}-cell" aria-live="polite"></div>'
         f'{state}<p class="note" id="{name}-kept"></p></div>'
     )
-    classes = definitions((key, escaped(words)) for key, words in CLASSES.items())
+    classes = "".join(
+        f'<li><span class="swatch" style="background:{COLOURS[key]}"></span><b>{key}</b> {escaped(words)}</li>'
+        for key, words in CLASSES.items()
+    )
     body = (
         f"<p>One run of {number(results.number('points'))} points for each of {number(shape[-1])} × {number(shape[-2])} "
-        f"cells, to t = {number(results.number('until'))}: which pattern does it end in?</p>{classes}"
+        f"cells, to t = {number(results.number('until'))}: which pattern does it end in?</p><ul class='classes'>{classes}</ul>"
         f'<div class="map">{picture}{cell}</div>'
         + counts_table(arrays["class"], arrays.get("settled"), panels)
         + rule(results)

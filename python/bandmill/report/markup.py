@@ -47,8 +47,13 @@ def number(value: Any, digits: int = 4) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return escaped(value)
-    if float(value) == int(value) if math.isfinite(value) else False:
-        plain = f"{int(value):,}" if abs(value) < 1e15 else f"{value:.{digits}g}"
+    size = abs(value)
+    if size >= 1e15 or not math.isfinite(value):
+        plain = f"{value:.{digits}g}"
+    elif value == int(value):
+        plain = f"{int(value):,}"
+    elif size >= 1000:
+        plain = f"{value:,.{max(0, digits - 1 - math.floor(math.log10(size)))}f}"
     else:
         plain = f"{value:.{digits}g}"
     return plain.replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
@@ -74,17 +79,25 @@ def pi_multiple(length: float | None) -> str:
     return number(length)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text_columns: int = 1) -> str:
-    """Cells are HTML. The first `text_columns` are words; the others are numbers, set to the right."""
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, text_columns: int = 1, cards: bool = False
+) -> str:
+    """Cells are HTML; columns without a value are left out. The first `text_columns` are words, the others numbers, set
+    to the right. On a narrow screen `cards` are rows one below the other instead of a table that is scrolled."""
+    shown = [i for i in range(len(head)) if any(row[i] != "–" for row in rows)]
 
-    def cell(tag: str, index: int, content: str, more: str = "") -> str:
+    def cell(tag: str, index: int, content: str, more: str) -> str:
         kind = ' class="n"' if index >= text_columns else ""
         return f"<{tag}{kind}{more}>{content}</{tag}>"
 
-    top = "".join(cell("th", index, name, ' scope="col"') for index, name in enumerate(head))
-    body = "".join("<tr>" + "".join(cell("td", i, c) for i, c in enumerate(row)) + "</tr>" for row in rows)
+    top = "".join(cell("th", i, head[i], ' scope="col"') for i in shown)
+    body = "".join(
+        "<tr>" + "".join(cell("td", i, row[i], f' data-head="{head[i]}"' if cards else "") for i in shown) + "</tr>"
+        for row in rows
+    )
+    kind = "scroll cards" if cards else "scroll"
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escaped(caption)}"><table><caption>'
+        f'<div class="{kind}" tabindex="0" role="region" aria-label="{escaped(caption)}"><table><caption>'
         f"{escaped(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

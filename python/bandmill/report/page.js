@@ -62,7 +62,7 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Libera
 function plot(name, traces, layout) {
   const place = byId(name);
   const base = {font: {family: FONT, size: narrow() ? 12 : 13, color: "#1b2733"}, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
-                margin: narrow() ? {l: 46, r: 8, t: 14, b: 44} : {l: 64, r: 16, t: 20, b: 52}, hovermode: "closest",
+                margin: narrow() ? {l: 46, r: 8, t: 14, b: 44} : {l: 64, r: 16, t: 34, b: 52}, hovermode: "closest",
                 dragmode: narrow() ? false : "zoom", // a finger that scrolls must not zoom
                 hoverlabel: {bgcolor: "#fff", bordercolor: "#4d5b69", font: {family: FONT, size: 13}}, autosize: true,
                 modebar: {color: "#8b98a5", activecolor: "#0072b2", bgcolor: "rgba(255,255,255,.8)"}, ...layout};
@@ -70,7 +70,9 @@ function plot(name, traces, layout) {
   report.plots.set(name, place);
   return Plotly.react(place, traces, base, {
     responsive: true, displaylogo: false, displayModeBar: narrow() ? false : "hover", doubleClick: "reset",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], toImageButtonOptions: {format: "svg", filename: name}});
+    // Named one by one: plotly's own choice has a button that uploads the figure. The page's policy forbids that too.
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]], showSendToCloud: false, plotlyServerURL: "",
+    toImageButtonOptions: {format: "svg", filename: name}});
 }
 
 // Calls `act` now and when the page becomes narrow or wide: figures are laid out differently then.

@@ -74,9 +74,9 @@ def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> s
     )
     versions = sorted({str(results.attributes.get("version", "")) for results in files} - {""})
     pieces = {
-        "TITLE": escaped(title or f"bandmill: {', '.join(section.title for section in sections)}"),
+        "TITLE": escaped(title or (sections[0].title if len(sections) == 1 else "Results of bandmill")),
         "LEAD": escaped(f"{len(files)} file{'s' if len(files) > 1 else ''}: {', '.join(r.name for r in files)}"),
-        "LINKS": links if len(sections) > 1 else "",
+        "LINKS": f'<nav aria-label="Sections"><ul>{links}</ul></nav>' if len(sections) > 1 else "",
         "SECTIONS": bodies,
         "VERSIONS": escaped(f"bandmill {', '.join(versions)}" if versions else "bandmill"),
         "STYLE": asset("page.css"),

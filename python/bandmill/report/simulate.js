@@ -17,7 +17,7 @@ report.draw.simulate = async (name, data) => {
     const rows = Array.from({length: points}, (_, x) => Float32Array.from({length: records}, (_, t) => profile(member.value, t)[x]));
     const bar = narrow() ? {orientation: "h", y: -0.32, thickness: 12, len: 1} : {thickness: 14, len: 1};
     return plot(field, [{type: "heatmap", z: rows, x: data.time, y: data.x, colorscale: PHASES, zmin: -most, zmax: most, zsmooth: false,
-                         colorbar: {title: {text: "C", side: "top"}, outlinewidth: 0, ...bar},
+                         colorbar: {title: {text: narrow() ? "" : "C", side: "top"}, outlinewidth: 0, ...bar},
                          hovertemplate: "t = %{x:.4g}<br>x = %{y:.4g}<br>C = %{z:.4f}<extra></extra>"}],
                 {height: narrow() ? 400 : 380, shapes: [marker()], xaxis: axis("time t", {showgrid: false}), yaxis: axis("position x", {showgrid: false})});
   };

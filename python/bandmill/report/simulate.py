@@ -61,6 +61,6 @@ def section(name: str, results: Results) -> Section:
         "length": results.number("length"),
     }
     counts = f"{number(results.variables['member'].size)} runs, {number(results.variables['time'].size)} records"
-    lead = f"<p>{counts}, {number(results.variables['x'].size)} points, to t = {number(float(times[-1]), 6)}.</p>"
+    lead = f"<p>{counts}, {number(results.variables['x'].size)} points, to t = {number(float(times[-1]))}.</p>"
     body = lead + picture + profile + thinned(results) + provenance(results)
     return Section(name, f"Fields over time: {results.name}", body, "simulate", data)
