@@ -29,6 +29,13 @@ function edges(values) {
   return [values[0] - half, values[last] + half];
 }
 
+// As many as the steps of the encoding leave, four at most; whole numbers (steps of 1) are exact.
+function digitsOf(field, value) {
+  if (field.step === 1) return 6;
+  if (field.wide) return field.step * Math.LN10 < 1e-3 ? 4 : 3;
+  return Math.min(4, Math.max(1, 1 + Math.floor(Math.log10(Math.abs(value) / field.step || 1))));
+}
+
 class FlowMap {
   constructor(name, data, arrays) {
     Object.assign(this, {name, data, arrays, width: data.x.values.length, height: data.y.values.length});
@@ -86,6 +93,7 @@ class FlowMap {
     this.element("said").textContent = this.data.panels.length > 1 ? `Shown: ${panel}; ` : "Shown: ";
     this.element("said").textContent += `${field.about}.` + (field.name === "kmeans_class"
       ? " Distance between raw states mixes up where a pattern stands and what it is, hence the speckle." : "");
+    if (field.wide && this.arrays[this.field()].some((value) => value === 0)) this.element("said").textContent += " White: zero.";
   }
 
   // The kept cell that is nearest, by rows and columns; how many cells away it is in all.
@@ -144,7 +152,7 @@ class FlowMap {
     };
     this.element("cell-title").textContent = `Cell: row ${row}, column ${column}` + (this.data.panels.length > 1 ? `, panel ${panel}` : "");
     const features = this.data.fields.map((field, index) => [field, this.value(index, this.chosen)]).filter(([field]) => field.name !== "class")
-      .map(([field, value]) => [field.name.replace(/_/g, " "), isClass(field) ? CLASS_NAMES[value] : show(value), field.about]);
+      .map(([field, value]) => [field.name.replace(/_/g, " "), isClass(field) ? CLASS_NAMES[value] : show(value, digitsOf(field, value)), field.about]);
     place.replaceChildren(verdict, list(Object.entries(given).map(([term, value]) => [term, show(value, 6)])), list(features));
   }
 
