@@ -332,6 +332,18 @@ def test_texts_of_a_file_are_texts(folder, chromium):
 
 
 @needs_program
+def test_commands_of_the_guide(tmp_path):
+    """Those of docs/report.md, as they stand there."""
+    block = re.search(r"```sh\n(.*?)```", (BENCHES.parents[1] / "docs" / "report.md").read_text(), re.DOTALL)[1]
+    assert block.count("bandmill-report ") == 1
+    for line in block.splitlines():
+        program, *words = line.split()
+        front = {"bandmill": [PROGRAM], "bandmill-report": [sys.executable, "-m", "bandmill.report"]}[program]
+        subprocess.run([*front, *words], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    assert (tmp_path / "report.html").stat().st_size > 1e6
+
+
+@needs_program
 def test_same_files_same_bytes(folder):
     files = [folder / name for name in STUDIES]
     assert page(files) == page(files)
