@@ -23,7 +23,9 @@ PATIENCE = 60  # s: a loaded machine may take long; nothing here is a measuremen
 
 
 def executable() -> str | None:
-    return next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    return next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
 
 
 class Browser:
@@ -82,7 +84,9 @@ class Browser:
         until = time.monotonic() + PATIENCE
         while not self.evaluate(expression):
             if time.monotonic() > until:
-                raise TimeoutError(f"{expression} did not come true; errors: {self.evaluate('document.body.dataset.errors')}")
+                raise TimeoutError(
+                    f"{expression} did not come true; errors: {self.evaluate('document.body.dataset.errors')}"
+                )
             time.sleep(0.05)
 
     def size(self, width: int, height: int, phone: bool = False) -> None:
@@ -94,7 +98,8 @@ class Browser:
         self.events.clear()
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=path.resolve().as_uri() + fragment)
-        self.wait_for("document.readyState === 'complete' && document.body && (document.body.dataset.drawn || document.body.dataset.errors)")
+        said = "document.body.dataset.drawn || document.body.dataset.errors"
+        self.wait_for(f"document.readyState === 'complete' && document.body && ({said})")
 
     def requested(self) -> list[str]:
         """Addresses that the page asked for since it was opened."""

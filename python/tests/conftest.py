@@ -1,3 +1,5 @@
+from report_files import chromium, studies_page, study_folder  # noqa: F401 (fixtures)
+
 try:
     import hypothesis
 except ModuleNotFoundError:

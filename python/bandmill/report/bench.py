@@ -17,12 +17,14 @@ WAYS = {
 }
 RIVALS = {"paper": "the paper's algorithm", "gttrs": "LAPACK gttrs", "gbtrs": "LAPACK gbtrs"}
 RIVALS |= {
-    name: f"cuSPARSE {name}".replace("+reset", ", matrix written again")
+    name: f"cuSPARSE {name}".replace("+reset", ", rewritten")
     for kind in ("gtsv", "gpsv")
     for name in (f"{kind}InterleavedBatch", f"{kind}InterleavedBatch+reset", f"{kind}2StridedBatch")
 }
 # Which speed-ups a page shows: of ours over the others, and of the paper's over the library's.
-PAIRS = [(way, rival) for way in ("resident", "one-solve", "paper") for rival in ("one-solve", "paper", "cusparse", "lapack")]
+PAIRS = [
+    (way, rival) for way in ("resident", "one-solve", "paper") for rival in ("one-solve", "paper", "cusparse", "lapack")
+]
 PAIRS = [(way, rival) for way, rival in PAIRS if list(WAYS).index(way) < list(WAYS).index(rival)]
 
 
@@ -175,7 +177,9 @@ def section(name: str, results: Results) -> Section:
     body = ""
     if compared:
         label = "Line plot with logarithmic axes: speed-up against the number of systems or members."
-        body = figure(f"{name}-speed", label, escaped(meaning) + sentence(cases, unit), select(f"{name}-group", "Case", groups))
+        body = figure(
+            f"{name}-speed", label, escaped(meaning) + sentence(cases, unit), select(f"{name}-group", "Case", groups)
+        )
     words = 1 if head[0] not in ("n",) else 0
     listing = table(head, [case.row for case in cases], f"All {len(cases)} records of {results.name}", words)
     # A long list would bury the next section.

@@ -126,7 +126,7 @@ def meaning(curves: list[dict[str, Any]]) -> str:
             ", which is within the error." if abs(gap) <= error else ", which is more than chance."
         )
     worst = max(c["largestResidual"] for c in fitted)
-    text += f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the window of the fit."
+    text += f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the fit's window."
     if max(c["outside"] for c in fitted) > 0.1:  # 0.05 is what chance would give
         return text + " Where zero is outside the band, that is not chance: the law is not exactly a straight line."
     return text + " Zero is inside the band nearly everywhere: the straight line is as good as these runs can tell."
@@ -152,7 +152,9 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
             ]
         )
     head = ["file", "slope", "intercept", "r", "window in t", "L", "γ", "points", "runs", "lost"]
-    return table(head, rows, "The fits: l = intercept + slope log t (± at 95 %, from the scatter of groups of runs)", cards=True)
+    return table(
+        head, rows, "The fits: l = intercept + slope log t (± at 95 %, from the scatter of groups of runs)", cards=True
+    )
 
 
 def section(name: str, files: list[Results]) -> Section:

@@ -7,15 +7,17 @@ function ribbon(x, middle, half, colour, more) {
   const keep = x.map((_, i) => i).filter((i) => middle[i] !== null && half[i] !== null);
   const back = [...keep].reverse();
   return {x: [...keep, ...back].map((i) => x[i]),
-          y: [...keep.map((i) => middle[i] + half[i]), ...back.map((i) => middle[i] - half[i])], mode: "lines", fill: "toself",
-          line: {width: 0}, fillcolor: tint(colour, 0.22), hoverinfo: "skip", showlegend: false, ...more};
+          y: [...keep.map((i) => middle[i] + half[i]), ...back.map((i) => middle[i] - half[i])],
+          mode: "lines", fill: "toself", line: {width: 0}, fillcolor: tint(colour, 0.22),
+          hoverinfo: "skip", showlegend: false, ...more};
 }
 
 function lawTraces(curve, index) {
   const fitDash = ["dash", "dot", "dashdot", "longdash"][index % 4];
   const group = {legendgroup: curve.name};
   const look = {mode: "lines+markers", line: {color: curve.colour, width: 2, dash: curve.dash},
-                marker: {symbol: curve.marker, size: 8, color: "#fff", line: {color: curve.colour, width: 2}, maxdisplayed: 14}};
+                marker: {symbol: curve.marker, size: 8, color: "#fff", line: {color: curve.colour, width: 2},
+                         maxdisplayed: 14}};
   const traces = [
     ribbon(curve.time, curve.mean, curve.band, curve.colour, group),
     {x: curve.time, y: curve.mean, name: plain(curve.label), customdata: curve.band, ...look, ...group,
@@ -23,8 +25,9 @@ function lawTraces(curve, index) {
   const fit = curve.fit;
   if (!fit) return traces;
   const ends = [fit.from, fit.to];
-  traces.push({x: ends, y: ends.map((t) => fit.intercept + fit.slope * Math.log(t)), mode: "lines", ...group, hoverinfo: "skip",
-               name: `fit: ${show(fit.intercept)} + ${show(fit.slope)} log t`, line: {color: "#1b2733", width: 1.6, dash: fitDash}});
+  traces.push({x: ends, y: ends.map((t) => fit.intercept + fit.slope * Math.log(t)), mode: "lines", ...group,
+               name: `fit: ${show(fit.intercept)} + ${show(fit.slope)} log t`, hoverinfo: "skip",
+               line: {color: "#1b2733", width: 1.6, dash: fitDash}});
   traces.push(ribbon(curve.time, curve.residual, curve.band, curve.colour, {...group, yaxis: "y2"}));
   traces.push({x: curve.time, y: curve.residual, yaxis: "y2", ...look, ...group, showlegend: false,
                hovertemplate: "t = %{x:.4g}<br>l − fit = %{y:.4f}<extra>" + plain(curve.name) + "</extra>"});
@@ -41,18 +44,20 @@ function drawLaw(name, curves) {
     height: narrow() ? 520 : 560, legend: legendInside(),
     xaxis: axis("time t", {type: "log", range, anchor: fitted ? "y2" : "y", dtick: 1, exponentformat: "power"}),
     yaxis: axis(narrow() ? "mean of l" : "mean domain size l", {domain: [fitted ? 0.33 : 0, 1]}),
-    ...(fitted ? {yaxis2: axis("l − fit", {domain: [0, 0.26], zeroline: true, zerolinecolor: "#1b2733", nticks: 5})} : {})});
+    ...(fitted && {yaxis2: axis("l − fit", {domain: [0, 0.26], zeroline: true, zerolinecolor: "#1b2733", nticks: 5})})});
 }
 
 function quantumLines(histogram) {
   if (!histogram.quantum) return {};
   const last = histogram.sizes[histogram.sizes.length - 1];
-  const numbers = [2, 4, 6, 8, 10].filter((n) => histogram.quantum / n < last && histogram.quantum / n > 1);
+  const place = (n) => histogram.quantum / n;
+  const numbers = [2, 4, 6, 8, 10].filter((n) => place(n) < last && place(n) > 1);
   return {
-    shapes: numbers.map((n) => ({type: "line", xref: "x2", yref: "y2 domain", x0: histogram.quantum / n, x1: histogram.quantum / n,
-                                 y0: 0, y1: 1, line: {dash: "dot", width: 1.5, color: "#4d5b69"}})),
-    annotations: numbers.filter((n, i) => i === 0 || histogram.quantum / numbers[i - 1] - histogram.quantum / n > 0.08 * last).map((n) => ({
-      xref: "x2", yref: "y2 domain", x: histogram.quantum / n, y: 1, yanchor: "bottom", text: "n = " + n, showarrow: false,
+    shapes: numbers.map((n) => ({
+      type: "line", xref: "x2", yref: "y2 domain", x0: place(n), x1: place(n), y0: 0, y1: 1,
+      line: {dash: "dot", width: 1.5, color: "#4d5b69"}})),
+    annotations: numbers.filter((n, i) => i === 0 || place(numbers[i - 1]) - place(n) > 0.08 * last).map((n) => ({
+      xref: "x2", yref: "y2 domain", x: place(n), y: 1, yanchor: "bottom", text: "n = " + n, showarrow: false,
       font: {size: 11, color: "#4d5b69"}}))};
 }
 
@@ -66,8 +71,8 @@ function drawHistograms(name, curves) {
   const counts = data.interfaceShare[at], sizes = data.sizeShare[at];
   const mean = counts.reduce((sum, share, i) => sum + share * data.interfaces[i], 0) / 100;
   const top = counts.indexOf(Math.max(...counts));
-  byId(name + "-said").textContent = `At t = ${show(data.times[at])} the runs of ${curve.name} have ${show(mean, 3)} interfaces on ` +
-    `average; most often ${data.interfaces[top]} (${show(counts[top], 3)} % of the runs).`;
+  byId(name + "-said").textContent = `At t = ${show(data.times[at])} the runs of ${curve.name} have ${show(mean, 3)} ` +
+    `interfaces on average; most often ${data.interfaces[top]} (${show(counts[top], 3)} % of the runs).`;
   const across = narrow() ? [[0, 1], [0, 1]] : [[0, 0.46], [0.56, 1]];
   const up = narrow() ? [[0.6, 1], [0, 0.36]] : [[0, 0.93], [0, 0.93]];
   const most = (shares) => Math.max(...shares.flat()) * 1.05;
@@ -77,9 +82,9 @@ function drawHistograms(name, curves) {
     {type: "bar", x: data.sizes, y: sizes, xaxis: "x2", yaxis: "y2", marker: {color: curve.colour}, width: data.width,
      hovertemplate: "l = %{x:.3g}: %{y:.3g} %<extra></extra>"}], {
     height: narrow() ? 520 : 360, showlegend: false, ...quantumLines(data),
-    xaxis: axis("interfaces of a run", {domain: across[0], anchor: "y", range: [-1, data.interfaces[data.interfaces.length - 1] + 1]}),
+    xaxis: axis("interfaces of a run", {domain: across[0], anchor: "y", range: [-1, data.interfaces.at(-1) + 1]}),
     yaxis: axis("share of runs, %", {domain: up[0], range: [0, most([counts])]}),
-    xaxis2: axis("domain size l of a run", {domain: across[1], anchor: "y2", range: [0.8, data.sizes[data.sizes.length - 1] + 0.1]}),
+    xaxis2: axis("domain size l of a run", {domain: across[1], anchor: "y2", range: [0.8, data.sizes.at(-1) + 0.1]}),
     yaxis2: axis(narrow() ? "share of runs, %" : "", {domain: up[1], anchor: "x2", range: [0, most([sizes])]})});
 }
 
@@ -103,7 +108,8 @@ function secondOrder(line) {
 
 report.draw.converge = (name, data) => redrawn(() => plot(name + "-orders", data.lines.flatMap((line) => [
   secondOrder(line),
-  {x: line.points, y: line.difference, name: plain(line.label), mode: "lines+markers", customdata: line.order.map((o) => show(o ?? NaN)),
+  {x: line.points, y: line.difference, name: plain(line.label), mode: "lines+markers",
+   customdata: line.order.map((order) => show(order ?? NaN)),
    line: {color: line.colour, width: 2, dash: line.dash}, marker: {symbol: line.marker, size: 9, color: line.colour},
    hovertemplate: "%{x} points<br>E = %{y:.3e}<br>order %{customdata}<extra></extra>"}]), {
   legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom"},
@@ -114,7 +120,8 @@ function ticksAt(values) {
   let every = [...new Set(values)].sort((a, b) => a - b);
   const most = narrow() ? 5 : 10;
   while (every.length > most) every = every.filter((_, i) => i % 2 === 0);
-  const short = (n) => n >= 2 ** 20 && n % 2 ** 20 === 0 ? n / 2 ** 20 + " Mi" : n >= 2 ** 14 && n % 1024 === 0 ? n / 1024 + " Ki" : String(n);
+  const short = (n) => n >= 2 ** 20 && n % 2 ** 20 === 0 ? n / 2 ** 20 + " Mi"
+    : n >= 2 ** 14 && n % 1024 === 0 ? n / 1024 + " Ki" : String(n);
   return {tickvals: every, ticktext: every.map(short), minor: {ticks: ""}};
 }
 
@@ -124,8 +131,8 @@ function drawSpeed(name, data) {
   const traces = data.series.map((label, s) => {
     const points = records.filter((record) => s in record.times).sort((a, b) => a.batch - b.batch);
     const look = data.styles[s];
-    return {x: points.map((p) => p.batch), y: points.map((p) => p.times[s]), text: points.map((p) => plain(p.about)), name: plain(label),
-            mode: "lines+markers", line: {color: look.colour, width: 2, dash: look.dash},
+    return {x: points.map((p) => p.batch), y: points.map((p) => p.times[s]), text: points.map((p) => plain(p.about)),
+            name: plain(label), mode: "lines+markers", line: {color: look.colour, width: 2, dash: look.dash},
             marker: {symbol: look.marker, size: 9, color: look.colour},
             hovertemplate: "%{text}, %{x} " + data.batchName + "<br>%{y:.3g} times as fast<extra></extra>"};
   }).filter((trace) => trace.x.length);

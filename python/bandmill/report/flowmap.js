@@ -9,8 +9,9 @@ const maps = [];
 function classColours(values) {
   const low = values.some((value) => value < 0) ? -1 : 0;
   const kinds = [-1, 0, 1, 2].filter((kind) => kind >= low);
-  const scale = kinds.flatMap((kind, i) => [[i / kinds.length, CLASS_COLOURS[kind]], [(i + 1) / kinds.length, CLASS_COLOURS[kind]]]);
-  return {colorscale: scale, zmin: low - 0.5, zmax: 2.5, ticks: {tickvals: kinds, ticktext: kinds.map((kind) => CLASS_NAMES[kind])}};
+  const colorscale = kinds.flatMap((kind, i) => [i, i + 1].map((end) => [end / kinds.length, CLASS_COLOURS[kind]]));
+  const ticktext = kinds.map((kind) => CLASS_NAMES[kind]);
+  return {colorscale, zmin: low - 0.5, zmax: 2.5, ticks: {tickvals: kinds, ticktext}};
 }
 
 function decades(values) {
@@ -19,7 +20,8 @@ function decades(values) {
   const step = Math.ceil((high - low) / 7) || 1;
   const at = [];
   for (let decade = Math.ceil(low); decade <= high; decade += step) at.push(decade);
-  return {colorscale: "Cividis", zmin: low, zmax: high, ticks: {tickvals: at, ticktext: at.map((d) => `10<sup>${d < 0 ? "−" + -d : d}</sup>`)}};
+  const ticktext = at.map((decade) => `10<sup>${String(decade).replace("-", "−")}</sup>`);
+  return {colorscale: "Cividis", zmin: low, zmax: high, ticks: {tickvals: at, ticktext}};
 }
 
 // Cells are drawn around their values: both ends of an axis are half a cell beyond the last ones.
@@ -27,6 +29,10 @@ function edges(values) {
   const last = values.length - 1;
   const half = last > 0 ? (values[last] - values[0]) / last / 2 : 0.5;
   return [values[0] - half, values[last] + half];
+}
+
+function nearest(values, wanted) {
+  return values.reduce((best, value, i) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? i : best), 0);
 }
 
 // As many as the steps of the encoding leave, four at most; whole numbers (steps of 1) are exact.
@@ -49,7 +55,8 @@ class FlowMap {
 
   rows(array) {
     const start = this.chosen.panel * this.height * this.width;
-    return Array.from({length: this.height}, (_, row) => array.subarray(start + row * this.width, start + (row + 1) * this.width));
+    const at = (row) => start + row * this.width;
+    return Array.from({length: this.height}, (_, row) => array.subarray(at(row), at(row + 1)));
   }
 
   heatmap() {
@@ -72,10 +79,10 @@ class FlowMap {
   marks() {
     const {x, y} = this.data;
     const kept = this.kept();
-    const mark = (row, column, symbol, size) => ({x: [x.values[column]], y: [y.values[row]], mode: "markers", hoverinfo: "skip", showlegend: false,
+    const mark = ({row, column}, symbol, size) => ({
+      x: [x.values[column]], y: [y.values[row]], mode: "markers", hoverinfo: "skip", showlegend: false,
       marker: {symbol, size, color: "#fff", line: {color: "#000", width: 2.5}}});
-    return [mark(kept ? kept.row : this.chosen.row, kept ? kept.column : this.chosen.column, "diamond", kept && kept.cells ? 9 : 1),
-            mark(this.chosen.row, this.chosen.column, "circle", 12)];
+    return [mark(kept || this.chosen, "diamond", kept && kept.cells ? 9 : 1), mark(this.chosen, "circle", 12)];
   }
 
   draw() {
@@ -93,14 +100,14 @@ class FlowMap {
     this.element("said").textContent = this.data.panels.length > 1 ? `Shown: ${panel}; ` : "Shown: ";
     this.element("said").textContent += `${field.about}.` + (field.name === "kmeans_class"
       ? " Distance between raw states mixes up where a pattern stands and what it is, hence the speckle." : "");
-    if (field.wide && this.arrays[this.field()].some((value) => value === 0)) this.element("said").textContent += " White: zero.";
+    const zeros = field.wide && this.arrays[this.field()].some((value) => value === 0);
+    if (zeros) this.element("said").textContent += " White: zero.";
   }
 
   // The kept cell that is nearest, by rows and columns; how many cells away it is in all.
   kept() {
     const states = this.data.states;
     if (!states) return null;
-    const nearest = (places, at) => places.reduce((best, place, i) => Math.abs(place - at) < Math.abs(places[best] - at) ? i : best, 0);
     const i = nearest(states.rows, this.chosen.row), j = nearest(states.columns, this.chosen.column);
     const row = states.rows[i], column = states.columns[j];
     return {i, j, row, column, down: row - this.chosen.row, across: column - this.chosen.column,
@@ -110,10 +117,12 @@ class FlowMap {
   async choose(panel, row, column, link = true) {
     const inside = (value, count) => Math.min(Math.max(value, 0), count - 1);
     const before = this.chosen.panel;
-    this.chosen = {panel: inside(panel, this.data.panels.length), row: inside(row, this.height), column: inside(column, this.width)};
+    this.chosen = {panel: inside(panel, this.data.panels.length), row: inside(row, this.height),
+                   column: inside(column, this.width)};
     if (before === this.chosen.panel && report.plots.has(this.name + "-map")) {
       const [kept, mark] = this.marks();
-      await Plotly.restyle(byId(this.name + "-map"), {x: [kept.x, mark.x], y: [kept.y, mark.y], "marker.size": [kept.marker.size, 12]}, [1, 2]);
+      const change = {x: [kept.x, mark.x], y: [kept.y, mark.y], "marker.size": [kept.marker.size, mark.marker.size]};
+      await Plotly.restyle(byId(this.name + "-map"), change, [1, 2]);
     } else await this.draw();
     this.showCell();
     await this.drawState();
@@ -150,10 +159,16 @@ class FlowMap {
       }
       return dl;
     };
-    this.element("cell-title").textContent = `Cell: row ${row}, column ${column}` + (this.data.panels.length > 1 ? `, panel ${panel}` : "");
-    const features = this.data.fields.map((field, index) => [field, this.value(index, this.chosen)]).filter(([field]) => field.name !== "class")
-      .map(([field, value]) => [field.name.replace(/_/g, " "), isClass(field) ? CLASS_NAMES[value] : show(value, digitsOf(field, value)), field.about]);
-    place.replaceChildren(verdict, list(Object.entries(given).map(([term, value]) => [term, show(value, 6)])), list(features));
+    const where = this.data.panels.length > 1 ? `, panel ${panel}` : "";
+    this.element("cell-title").textContent = `Cell: row ${row}, column ${column}${where}`;
+    const feature = (field, index) => {
+      const value = this.value(index, this.chosen);
+      const text = isClass(field) ? CLASS_NAMES[value] : show(value, digitsOf(field, value));
+      return [field.name.replace(/_/g, " "), text, field.about];
+    };
+    const features = this.data.fields.map(feature).filter(([term]) => term !== "class");
+    place.replaceChildren(verdict, list(Object.entries(given).map(([term, value]) => [term, show(value, 6)])),
+                          list(features));
   }
 
   drawState() {
@@ -170,22 +185,25 @@ class FlowMap {
     const line = Array.from(this.states.subarray(start, start + points));
     const where = `${x.name} ${show(x.values[kept.column], 6)}, ${y.name} ${show(y.values[kept.row], 6)}`;
     const count = (number, word) => `${Math.abs(number)} ${word}${Math.abs(number) === 1 ? "" : "s"}`;
+    const gap = ({name, values}, to, from) => `${name} by ${show(values[to] - values[from], 3)}`;
     note.textContent = kept.cells === 0 ? `C(x) at the end, of this cell (${where}).`
       : `C(x) at the end of the nearest cell that was kept (diamond): row ${kept.row}, column ${kept.column} (${where}), ` +
         `${count(kept.across, "column")} and ${count(kept.down, "row")} away ` +
-        `(${x.name} by ${show(x.values[kept.column] - x.values[this.chosen.column], 3)}, ${y.name} by ${show(y.values[kept.row] - y.values[this.chosen.row], 3)}).`;
+        `(${gap(x, kept.column, this.chosen.column)}, ${gap(y, kept.row, this.chosen.row)}).`;
     const kind = this.value(this.index("class"), {...this.chosen, row: kept.row, column: kept.column});
-    if (kind !== this.value(this.index("class"), this.chosen)) note.textContent += ` Its class is another one: ${CLASS_NAMES[kind]}.`;
+    const same = kind === this.value(this.index("class"), this.chosen);
+    if (!same) note.textContent += ` Its class is another one: ${CLASS_NAMES[kind]}.`;
     const known = line.filter(Number.isFinite).map(Math.abs);
     const most = Math.max(1, ...known) * 1.1;
-    return plot(this.name + "-state", [{x: states.position, y: line, mode: "lines", line: {color: "#0072B2", width: 2.4},
-      hovertemplate: "x = %{x:.4g}<br>C = %{y:.4f}<extra></extra>"}],
-      {height: 250, xaxis: axis("position x"), yaxis: axis("C", {range: [-most, most], zeroline: true, zerolinecolor: "#8b98a5"})});
+    return plot(this.name + "-state", [
+      {x: states.position, y: line, mode: "lines", line: {color: "#0072B2", width: 2.4},
+       hovertemplate: "x = %{x:.4g}<br>C = %{y:.4f}<extra></extra>"}], {
+      height: 250, xaxis: axis("position x"),
+      yaxis: axis("C", {range: [-most, most], zeroline: true, zerolinecolor: "#8b98a5"})});
   }
 
   listen() {
     const place = byId(this.name + "-map");
-    const nearest = (values, at) => values.reduce((best, value, i) => Math.abs(value - at) < Math.abs(values[best] - at) ? i : best, 0);
     place.on("plotly_click", (event) => {
       const point = event.points.find((p) => p.data.type === "heatmap") || event.points[0];
       this.choose(this.chosen.panel, nearest(this.data.y.values, point.y), nearest(this.data.x.values, point.x));
@@ -199,7 +217,9 @@ class FlowMap {
       this.choose(this.chosen.panel, this.chosen.row + far * way[0], this.chosen.column + far * way[1]);
     });
     this.element("field").addEventListener("change", () => this.draw());
-    this.element("panel").addEventListener("change", (event) => this.choose(Number(event.target.value), this.chosen.row, this.chosen.column));
+    this.element("panel").addEventListener("change", (event) => {
+      this.choose(Number(event.target.value), this.chosen.row, this.chosen.column);
+    });
   }
 }
 

@@ -70,7 +70,9 @@ def counts_table(classes: np.ndarray, settled: np.ndarray | None, panels: list[d
         cells = classes[index].size
         counts = [(classes[index] == kind).sum() for kind in (0, 1, 2, -1)]
         row = [escaped(panel_label(panel))] + [f"{number(int(c))} ({c / cells:.1%})" for c in counts[:3]]
-        rows.append(row + [number(int(counts[3])), number(int((settled[index] == 0).sum())) if settled is not None else "–"])
+        rows.append(
+            row + [number(int(counts[3])), number(int((settled[index] == 0).sum())) if settled is not None else "–"]
+        )
     head = ["panel", "A0 moves", "A1 held", "A2 wave", "not finite", "not settled"]
     return table(head, rows, "Cells of each class", cards=True)
 
@@ -155,7 +157,9 @@ def section(name: str, results: Results) -> Section:
         controls,
         height=520,
     )
-    state = figure(f"{name}-state", "Line plot: concentration C against position, of the cell named below.", "", height=260)
+    state = figure(
+        f"{name}-state", "Line plot: concentration C against position, of the cell named below.", "", height=260
+    )
     cell = (
         f'<div class="cell"><h3 id="{name}-cell-title">The chosen cell</h3><div id="{name}-cell" aria-live="polite"></div>'
         f'{state}<p class="note" id="{name}-kept"></p></div>'

@@ -158,7 +158,9 @@ def attribute(name: str, value: Any) -> str:
 def provenance(results: Results) -> str:
     """Where a file comes from: the machine, what was asked for, what came out, each in a list of its own."""
     given = results.attributes
-    machine = [(name.replace("_", " "), attribute(name, given[name])) for name in MACHINE if given.get(name) not in ("", None)]
+    machine = [
+        (name.replace("_", " "), attribute(name, given[name])) for name in MACHINE if given.get(name) not in ("", None)
+    ]
     rest = [
         (name.replace("_", " "), attribute(name, value))
         for name, value in given.items()

@@ -53,7 +53,9 @@ def sections_of(files: list[Results]) -> list[Section]:
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             names = ", ".join(r.name for r in together)
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise ReportError(f"{names}: not a complete file of bandmill {results.kind} ({what}): make it again") from error
+            raise ReportError(
+                f"{names}: not a complete file of bandmill {results.kind} ({what}): make it again"
+            ) from error
     return sections
 
 
@@ -89,9 +91,7 @@ def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> s
     return "".join(pieces[part] if index % 2 else part for index, part in enumerate(parts))
 
 
-def write_report(
-    files: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str], title: str | None = None
-) -> int:
+def write_report(files: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str], title: str | None = None) -> int:
     """Writes the page, all at once or not at all; returns its size in bytes."""
     text = page(files, title).encode("utf-8")
     target = pathlib.Path(out)

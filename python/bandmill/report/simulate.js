@@ -7,19 +7,25 @@ report.draw.simulate = async (name, data) => {
   const [, records, points] = data.field.shape;
   const finite = values.filter(Number.isFinite);
   const most = finite.reduce((top, value) => Math.max(top, Math.abs(value)), 0) || 1;
-  const profile = (member, record) => values.subarray((member * records + record) * points, (member * records + record + 1) * points);
+  const profile = (member, record) => {
+    const start = (member * records + record) * points;
+    return values.subarray(start, start + points);
+  };
   const member = byId(name + "-member"), slider = byId(name + "-time");
   const field = name + "-field";
 
   const marker = () => ({type: "line", yref: "paper", y0: 0, y1: 1, x0: data.time[slider.value], x1: data.time[slider.value],
                          line: {color: "#000", width: 1.6, dash: "dot"}});
   const drawField = () => {
-    const rows = Array.from({length: points}, (_, x) => Float32Array.from({length: records}, (_, t) => profile(member.value, t)[x]));
+    const lines = Array.from({length: records}, (_, t) => profile(member.value, t));
+    const rows = Array.from({length: points}, (_, x) => Float32Array.from(lines, (line) => line[x]));
     const bar = narrow() ? {orientation: "h", y: -0.32, thickness: 12, len: 1} : {thickness: 14, len: 1};
-    return plot(field, [{type: "heatmap", z: rows, x: data.time, y: data.x, colorscale: PHASES, zmin: -most, zmax: most, zsmooth: false,
-                         colorbar: {title: {text: narrow() ? "" : "C", side: "top"}, outlinewidth: 0, ...bar},
-                         hovertemplate: "t = %{x:.4g}<br>x = %{y:.4g}<br>C = %{z:.4f}<extra></extra>"}],
-                {height: narrow() ? 400 : 380, shapes: [marker()], xaxis: axis("time t", {showgrid: false}), yaxis: axis("position x", {showgrid: false})});
+    return plot(field, [
+      {type: "heatmap", z: rows, x: data.time, y: data.x, colorscale: PHASES, zmin: -most, zmax: most, zsmooth: false,
+       colorbar: {title: {text: narrow() ? "" : "C", side: "top"}, outlinewidth: 0, ...bar},
+       hovertemplate: "t = %{x:.4g}<br>x = %{y:.4g}<br>C = %{z:.4f}<extra></extra>"}], {
+      height: narrow() ? 400 : 380, shapes: [marker()], xaxis: axis("time t", {showgrid: false}),
+      yaxis: axis("position x", {showgrid: false})});
   };
   const drawProfile = () => {
     const at = Number(slider.value);

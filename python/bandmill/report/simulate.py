@@ -50,7 +50,7 @@ def section(name: str, results: Results) -> Section:
     profile = figure(
         f"{name}-profile",
         "Line plot: concentration C against position at the chosen time.",
-        f'<span id="{name}-said" aria-live="polite"></span> The profile at the line in the picture above, and the start in grey.',
+        f'<span id="{name}-said" aria-live="polite"></span> The profile at the line in the picture; in grey the start.',
         slider(f"{name}-time", "Time", times.size),
         height=320,
     )
