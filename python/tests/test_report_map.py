@@ -97,24 +97,32 @@ def test_address_and_keys_choose_cells(studies_page, study_folder, chromium):
     assert "No final states were kept" in chromium.evaluate("document.getElementById('s3-kept').textContent")
 
 
-@needs_program
-@needs_browser
-def test_solution_of_the_nearest_kept_cell(studies_page, study_folder, chromium):
-    row, column = 8, 11
-    chromium.open(studies_page, f"#cell=1,{row},{column}")
-    note = chromium.evaluate("document.getElementById('s2-kept').textContent")
-    with h5py.File(study_folder / "map.nc") as file:
+def check_state(chromium, path, panel, row, column):
+    with h5py.File(path) as file:
         i = int(np.abs(file["kept_forcing"][...] - file["forcing"][row]).argmin())
         j = int(np.abs(file["kept_mean"][...] - file["mean"][column]).argmin())
         kept_row = int(np.abs(file["forcing"][...] - file["kept_forcing"][i]).argmin())
         kept_column = int(np.abs(file["mean"][...] - file["kept_mean"][j]).argmin())
-        state, x = file["state"][1, i, j], file["position"][...]
+        state, x = file["state"][panel, i, j], file["position"][...]
         where = f"mean {file['kept_mean'][j]:.6g}, forcing {file['kept_forcing'][i]:.6g}"
         step = np.ptp(file["state"][...]) / (2**12 - 3)
-    assert (kept_row, kept_column) != (row, column)  # or this would test nothing
-    assert f"row {kept_row}, column {kept_column} ({where})" in note
+    note = chromium.evaluate("document.getElementById('s2-kept').textContent")
     across, down = abs(kept_column - column), abs(kept_row - row)
-    assert f"{across} column{'s' * (across != 1)} and {down} row{'s' * (down != 1)} away" in note
+    if across or down:
+        assert f"row {kept_row}, column {kept_column} ({where})" in note
+        assert f"{across} column{'s' * (across != 1)} and {down} row{'s' * (down != 1)} away" in note
+    else:
+        assert f"of this cell ({where})" in note
     line = chromium.evaluate("(() => { const d = document.getElementById('s2-state').data[0]; return [d.x, d.y]; })()")
     np.testing.assert_allclose(line[0], x, rtol=1e-6)
     np.testing.assert_allclose(line[1], state, atol=step / 2 + 1e-6)
+
+
+@needs_program
+@needs_browser
+def test_solution_of_the_nearest_kept_cell(studies_page, study_folder, chromium):
+    """Kept are rows 0, 5, 10, 15 and columns 0, 5, 9, 14, 18, 23 of the map."""
+    chromium.open(studies_page)
+    for row, column in ((8, 11), (7, 6), (3, 17), (12, 2), (5, 9), (13, 21)):
+        chromium.evaluate(f"maps[0].choose(1, {row}, {column})")
+        check_state(chromium, study_folder / "map.nc", 1, row, column)
