@@ -55,7 +55,8 @@ class Page:
             if len(row) != len(head):
                 raise ValueError(f"a row of {len(row)} cells under a head of {len(head)}: {row}")
         align = ["---" if k in text_columns else "---:" for k in range(len(head))]
-        lines = [f"| {' | '.join(cells)} |" for cells in (head, align, *rows)]
+        escaped = [[cell.replace("|", "\\|") for cell in cells] for cells in (head, align, *rows)]
+        lines = [f"| {' | '.join(cells)} |" for cells in escaped]
         self.markdown.append("\n".join(lines))
 
         def line(cells, tag):
