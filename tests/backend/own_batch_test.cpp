@@ -108,7 +108,9 @@ TEST_F(OwnBatches, PivotsAtTheLimitsOfTheRange) {
             const auto found = solve_own_batch<T>(own, way, {}, [](auto, auto) { return T(0.5); });
             EXPECT_EQ(found.status, expected);
             for (std::size_t m = 0; m < pivots.size(); ++m)
-                if (expected[m] == 0 && std::fabs(pivots[m]) > 1) EXPECT_NEAR(found.x[m] * pivots[m], 0.5, 1e-6);
+                if (expected[m] == 0 && std::fabs(pivots[m]) > 1) {
+                    EXPECT_NEAR(found.x[m] * pivots[m], 0.5, 1e-6);
+                }
         }
     });
 }

@@ -54,7 +54,7 @@ TEST_F(OwnErrors, SystemsThatDoNotFitTheMatrices) {
     expect_error<InvalidArgument>([&] { combined(contiguous<Space>(s.at(3), n, batch), s.field(3)); }, {"overlap"});
     for (int d = 0; d < 3; ++d) // the matrices are to be left alone
         expect_error<InvalidArgument>([&] { combined(s.field(3), s.field(d)); }, {"diagonal " + std::to_string(d)});
-    expect_error<InvalidArgument>([&] { combined(s.field(3), interleaved<Space>(s.at(2) + 3, n, batch)); },
+    expect_error<InvalidArgument>([&] { combined(s.field(5), interleaved<Space>(s.at(2) + 3, n, batch)); },
                                   {"diagonal 2"});
 }
 
