@@ -11,14 +11,21 @@
 
 namespace bandmill::cpu::BANDMILL_LEVEL {
 
-template <class T> BANDMILL_INLINE Pack<T, 1> inverse_or_nan(const Pack<T, 1>& p) {
+template <class T, int V> BANDMILL_INLINE Pack<T, V> inverse_or_nan(const Pack<T, V>& p) {
     using Range = detail::PivotRange<T>;
-    const Native<T> value = p.part[0], size = value < 0 ? -value : value;
-    const auto usable = (size >= spread(Range::least)) & (size < spread(Range::beyond));
-    return {{usable ? spread(T(1)) / value : spread(static_cast<T>(__builtin_nan("")))}};
+    Pack<T, V> result;
+    for (int k = 0; k < V; ++k) {
+        const Native<T> value = p.part[k], size = value < 0 ? -value : value;
+        const auto usable = (size >= spread(Range::least)) & (size < spread(Range::beyond));
+        result.part[k] = usable ? spread(T(1)) / value : spread(static_cast<T>(__builtin_nan("")));
+    }
+    return result;
 }
-template <class T> BANDMILL_INLINE void count_usable(Index<T>& count, const Pack<T, 1>& inverse) {
-    count -= inverse.part[0] == inverse.part[0]; // true is -1
+template <class T, int V> struct Counts {
+    Index<T> part[V] = {};
+};
+template <class T, int V> BANDMILL_INLINE void count_usable(Counts<T, V>& count, const Pack<T, V>& inverse) {
+    for (int k = 0; k < V; ++k) count.part[k] -= inverse.part[k] == inverse.part[k]; // true is -1
 }
 
 namespace {
@@ -93,10 +100,11 @@ template <int W, bool Periodic, class T> struct Tile {
 
 // The matrices of a strip, eliminated row by row.
 template <int W, bool Periodic, class T> class Elimination {
-    using Value = Pack<T, 1>;
+    static constexpr int V = batch_factor_vectors(W, Periodic);
     using Layout = BatchLayout<W, Periodic>;
 
   public:
+    using Value = Pack<T, V>;
     static constexpr int lanes = Value::lanes;
     static constexpr int most = most_batch_strip / lanes; // packs
     static constexpr int buffer_values = visit_rows * batch_tile;
@@ -111,7 +119,7 @@ template <int W, bool Periodic, class T> class Elimination {
     // Rows of the pack at lane `at`; use(i, factor row) takes each.
     template <class Use> BANDMILL_INLINE void rows(int at, std::int64_t first, std::int64_t last, Use use) {
         auto eliminator = state_[at / lanes];
-        Index<T> count = {};
+        Counts<T, V> count;
         const std::int64_t n = strip_.job.n, m = detail::interior_rows(n, W, Periodic);
         for (std::int64_t i = first; i < last; ++i) {
             detail::BatchRow<W, Periodic, Value> row;
@@ -132,7 +140,7 @@ template <int W, bool Periodic, class T> class Elimination {
     }
     BANDMILL_INLINE Values<W * W, Value> corner(int at) {
         const std::int64_t n = strip_.job.n, m = detail::interior_rows(n, W, Periodic);
-        Index<T> count = {};
+        Counts<T, V> count;
         const auto out = close_corner(state_[at / lanes], n, m, count, [&](int s, int k) { return below(at, s, k); });
         add_counts(at, count);
         return out;
@@ -154,8 +162,9 @@ template <int W, bool Periodic, class T> class Elimination {
         load(value, separator_[k + W].row(detail::interior_rows(strip_.job.n, W, Periodic) + s) + at);
         return value;
     }
-    BANDMILL_INLINE void add_counts(int at, const Index<T>& count) {
-        for (int lane = 0; lane < lanes; ++lane) usable_[at + lane] += count[lane];
+    BANDMILL_INLINE void add_counts(int at, const Counts<T, V>& count) {
+        constexpr int side = Pack<T, 1>::lanes;
+        for (int lane = 0; lane < lanes; ++lane) usable_[at + lane] += count.part[lane / side][lane % side];
     }
 
     const Strip<T>& strip_;
@@ -191,6 +200,7 @@ template <int W, bool Periodic, class T> bool diagonals_direct(const BatchJob<T>
 template <int W, bool Periodic, class T> __attribute__((noinline)) void factor_strip(const Strip<T>& strip) {
     using Work = Elimination<W, Periodic, T>;
     using Layout = BatchLayout<W, Periodic>;
+    constexpr int V = Work::lanes / Pack<T, 1>::lanes;
     alignas(64) T buffers[2 * Layout::diagonals * Work::buffer_values];
     Work work(strip, buffers);
     const BatchJob<T>& job = strip.job;
@@ -204,16 +214,16 @@ template <int W, bool Periodic, class T> __attribute__((noinline)) void factor_s
             const auto to = tile(at);
             work.rows(at, i, end, [&](std::int64_t row, const auto& out) {
                 const int lane = at % batch_tile;
-                store_values<Layout::forward, T, 1>(to.forward + row * Layout::forward * batch_tile + lane, batch_tile,
+                store_values<Layout::forward, T, V>(to.forward + row * Layout::forward * batch_tile + lane, batch_tile,
                                                     out.forward);
-                store_values<Layout::backward, T, 1>(to.backward + row * Layout::backward * batch_tile + lane,
+                store_values<Layout::backward, T, V>(to.backward + row * Layout::backward * batch_tile + lane,
                                                      batch_tile, out.backward);
             });
         }
     }
     if constexpr (Periodic)
         for (int at = 0; at < strip.width; at += Work::lanes)
-            store_values<W * W, T, 1>(tile(at).corner + at % batch_tile, batch_tile, work.corner(at));
+            store_values<W * W, T, V>(tile(at).corner + at % batch_tile, batch_tile, work.corner(at));
     work.report();
 }
 
@@ -289,8 +299,8 @@ template <int W, bool Periodic, class T>
 __attribute__((noinline)) void combine_strip(const Strip<T>& strip, T* scratch) {
     using Work = Elimination<W, Periodic, T>;
     using Layout = BatchLayout<W, Periodic>;
-    using Value = Pack<T, 1>;
-    constexpr int lanes = Work::lanes;
+    using Value = typename Work::Value;
+    constexpr int lanes = Work::lanes, V = lanes / Pack<T, 1>::lanes;
     alignas(64) T buffers[(2 * Layout::diagonals + 2) * Work::buffer_values];
     T* const own_buffers = buffers + 2 * Layout::diagonals * Work::buffer_values;
     Work work(strip, buffers);
@@ -312,7 +322,7 @@ __attribute__((noinline)) void combine_strip(const Strip<T>& strip, T* scratch) 
                 Value value;
                 load(value, from.row(row) + at);
                 store(kept(row, at), sweep.row(out.forward, value));
-                store_values<Layout::backward, T, 1>(kept(row, at) + width, width, out.backward);
+                store_values<Layout::backward, T, V>(kept(row, at) + width, width, out.backward);
             });
             down[at / lanes] = sweep;
         }
@@ -339,7 +349,7 @@ __attribute__((noinline)) void combine_strip(const Strip<T>& strip, T* scratch) 
                 Values<Layout::backward, Value> backward;
                 Value value;
                 load(value, kept(row, at));
-                load_values<Layout::backward, T, 1>(backward, kept(row, at) + width, width);
+                load_values<Layout::backward, T, V>(backward, kept(row, at) + width, width);
                 store(to.row(row) + at, sweep.row(backward, value));
             }
             up[at / lanes] = sweep;
