@@ -41,9 +41,7 @@ Strides strides(const PlaneShape& shape) { return {shape.column_stride, shape.ro
 // Which of x, y and plane becomes the inner, middle and outer loop: vectors need neighbours in memory.
 struct Order {
     std::array<int, cpu::axes> from; // loop -> x, y or plane
-    int loop_of(int axis) const {
-        return static_cast<int>(std::find(from.begin(), from.end(), axis) - from.begin());
-    }
+    int loop_of(int axis) const { return static_cast<int>(std::find(from.begin(), from.end(), axis) - from.begin()); }
 };
 Order choose_order(const PlaneShape& in, const PlaneShape& out) {
     const std::int64_t counts[] = {out.columns, out.rows, out.batch};
@@ -81,8 +79,9 @@ StencilJob<T> make_job(const PlaneView<const T, Host>& in, const PlaneView<T, Ho
     const std::int64_t lines = span(cpu::middle) * span(cpu::outer);
     job.panel = std::clamp<std::int64_t>(cpu::stencil_panel_bytes / element / (lines + 1), 1024, 1 << 15);
     const std::int64_t row_bytes = job.axis[cpu::inner].count * element;
-    job.stream = out.rows() * out.columns() * element >= cpu::stencil_stream_bytes / std::max<std::int64_t>(out.batch(), 1) &&
-                 row_bytes >= cpu::stencil_stream_row_bytes;
+    job.stream =
+        out.rows() * out.columns() * element >= cpu::stencil_stream_bytes / std::max<std::int64_t>(out.batch(), 1) &&
+        row_bytes >= cpu::stencil_stream_row_bytes;
     return job;
 }
 

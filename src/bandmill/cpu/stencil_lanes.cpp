@@ -202,7 +202,8 @@ template <class T, class Formula> class Runs {
         for (int k = 0; k < 2; ++k) {
             const Companion<T>& field = job_.velocity[k];
             if (field.data == nullptr) continue;
-            const T* at = field.data + i * field.stride[inner] + row * field.stride[middle] + plane * field.stride[outer];
+            const T* at =
+                field.data + i * field.stride[inner] + row * field.stride[middle] + plane * field.stride[outer];
             const std::int64_t stride = field.stride[inner];
             sources_[job_.neighbour_count + k] = {at, stride, {0, false, T(0)}, {0, false, T(0)}, stride == 1};
             contiguous = contiguous && (stride == 1 || stride == 0);

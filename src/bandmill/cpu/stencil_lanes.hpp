@@ -49,7 +49,7 @@ template <class T> struct StencilJob {
     int x_axis, y_axis; // which of them is x, and which y
     const Neighbour* neighbours;
     int neighbour_count;
-    bool add, stream; // stream: stores pass by the cache
+    bool add, stream;   // stream: stores pass by the cache
     std::int64_t panel; // points along the inner axis that are taken at once
     // Either weights ...
     const T* weights;

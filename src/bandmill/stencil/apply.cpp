@@ -1,5 +1,5 @@
-#include "bandmill/stencil/advect.hpp"
 #include "bandmill/stencil/apply.hpp"
+#include "bandmill/stencil/advect.hpp"
 
 #include "bandmill/base/text.hpp"
 

@@ -81,7 +81,8 @@ class Meeting {
         if (k == axes_.size()) return target == 0 && moved;
         const auto& [stride, low, high] = axes_[k];
         const Extent& rest = rest_[k + 1];
-        if (stride == 0) return target >= rest.low && target <= rest.high && possible(target, moved || low < high, k + 1);
+        if (stride == 0)
+            return target >= rest.low && target <= rest.high && possible(target, moved || low < high, k + 1);
         const Wide first = std::max(low, -divide_down(rest.high - target, stride)),
                    last = std::min(high, divide_down(target - rest.low, stride));
         for (Wide steps = first; steps <= last; ++steps)
@@ -99,9 +100,8 @@ void check_writable(const PlaneShape& shape) {
     std::vector<Axis> axes;
     for (const auto& [count, stride] : directions(shape).all) {
         if (count == 1) continue;
-        const bool twice = std::any_of(axes.begin(), axes.end(), [s = Wide(stride)](const Axis& axis) {
-            return axis.stride == (s < 0 ? -s : s);
-        });
+        const bool twice = std::any_of(
+            axes.begin(), axes.end(), [s = Wide(stride)](const Axis& axis) { return axis.stride == (s < 0 ? -s : s); });
         if (stride == 0 || twice) {
             axes.assign(1, {0, 0, 1});
             break;

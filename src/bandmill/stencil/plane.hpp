@@ -60,8 +60,7 @@ template <class T, class Space = Host> class PlaneView {
         std::int64_t offset(std::int64_t y, std::int64_t x, std::int64_t m = 0) const {
             return y * shape_.row_stride + x * shape_.column_stride + m * shape_.batch_stride;
         }
-        T& operator()(std::int64_t y, std::int64_t x,
-                      std::int64_t m = 0) const requires std::is_same_v<Space, Host> {
+        T& operator()(std::int64_t y, std::int64_t x, std::int64_t m = 0) const requires std::is_same_v<Space, Host> {
             return data_[offset(y, x, m)];
         }
 
@@ -105,8 +104,8 @@ struct FieldPieces {
 // Throws InvalidArgument where sizes differ, or tiles of several widths.
 FieldPieces field_pieces(std::initializer_list<FieldShape> shapes);
 
-template <class T, class Space> PlaneView<T, Space> piece_of(const FieldView<T, Space>& field, const FieldPieces& all,
-                                                             int piece, int view) {
+template <class T, class Space>
+PlaneView<T, Space> piece_of(const FieldView<T, Space>& field, const FieldPieces& all, int piece, int view) {
     return {field.data() + all.piece[piece].offset[view], all.piece[piece].shape[view]};
 }
 
