@@ -43,29 +43,29 @@ void check_apply(const PlaneView<const T, Space>& in, const PlaneView<T, Space>&
     check_edges<T>(edges.x, out.columns(), "x");
     check_edges<T>(edges.y, out.rows(), "y");
 }
-} // namespace detail
 
-// Along the systems of a field: the stencil is one along x.
 template <class T, class Space, class Place>
 void apply_to_field(const Stencil& stencil, const FieldView<const T, Space>& in, const FieldView<T, Space>& out,
                     const Edges& edges, Into into, Place place) {
-    detail::require_along_x(stencil);
-    const detail::FieldPieces pieces = detail::field_pieces({in.shape(), out.shape()});
+    require_along_x(stencil);
+    const FieldPieces pieces = field_pieces({in.shape(), out.shape()});
     for (int piece = 0; piece < pieces.count; ++piece)
-        apply<T>(stencil, detail::piece_of(in, pieces, piece, 0), detail::piece_of(out, pieces, piece, 1),
-                 {edges, Edges::leave()}, into, place);
+        apply<T>(stencil, piece_of(in, pieces, piece, 0), piece_of(out, pieces, piece, 1), {edges, Edges::leave()}, into,
+                 place);
 }
+} // namespace detail
 
+// Along the systems of a field: the stencil is one along x.
 template <class T>
 void apply(const Stencil& stencil, std::type_identity_t<FieldView<const T, Host>> in, FieldView<T, Host> out,
            const Edges& edges = Edges::leave(), Into into = Into::replace, Threads threads = {}) {
-    apply_to_field(stencil, in, out, edges, into, threads);
+    detail::apply_to_field(stencil, in, out, edges, into, threads);
 }
 
 template <class T>
 void apply(const Stencil& stencil, std::type_identity_t<FieldView<const T, Cuda>> in, FieldView<T, Cuda> out,
            const Edges& edges = Edges::leave(), Into into = Into::replace, Stream stream = {}) {
-    apply_to_field(stencil, in, out, edges, into, stream);
+    detail::apply_to_field(stencil, in, out, edges, into, stream);
 }
 
 } // namespace bandmill
