@@ -40,8 +40,7 @@ TEST_F(CudaBits, OfALongLine) {
             apply(stencil, PlaneView<const double>(in.buffer.data() + in.box.origin, in.box.shape),
                   PlaneView<double>(same.buffer.data() + same.box.origin, same.box.shape), rule);
             std::int64_t different = 0;
-            for (std::size_t i = 0; i < out.buffer.size(); ++i)
-                different += !same_bits(out.buffer[i], same.buffer[i]);
+            for (std::size_t i = 0; i < out.buffer.size(); ++i) different += !same_bits(out.buffer[i], same.buffer[i]);
             EXPECT_EQ(different, 0) << n;
         }
 }

@@ -5,9 +5,12 @@
 #include "bandmill/cpu/tuning.hpp"
 #include "bandmill/stencil/advect.hpp"
 #include "bandmill/stencil/apply.hpp"
+#include "bandmill/stencil/apply_function.hpp"
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <mutex>
 #include <vector>
 
 namespace bandmill {
@@ -164,6 +167,21 @@ void advect(const std::type_identity_t<Velocity<T, Host>>& velocity, const Spaci
     job.neighbours = neighbours.data();
     job.neighbour_count = static_cast<int>(neighbours.size());
     run(job, threads);
+}
+
+void detail::for_each_share_of(std::int64_t count, Threads threads,
+                               const std::function<void(std::int64_t, std::int64_t)>& body) {
+    std::exception_ptr thrown;
+    std::mutex guard;
+    for_each_share(count, thread_count(threads), [&](std::int64_t begin, std::int64_t end) {
+        try {
+            body(begin, end);
+        } catch (...) {
+            const std::lock_guard lock(guard);
+            if (!thrown) thrown = std::current_exception();
+        }
+    });
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 #define BANDMILL_INSTANTIATE(T)                                                                                        \

@@ -61,7 +61,8 @@ template <class T> struct PointJob {
 };
 
 template <class T> __device__ T value_at(const PointJob<T>& job, const T* plane, std::int64_t y, std::int64_t x) {
-    const Ghost<T> along_x = job.x_rule.locate(x, job.in_shape.columns), along_y = job.y_rule.locate(y, job.in_shape.rows);
+    const Ghost<T> along_x = job.x_rule.locate(x, job.in_shape.columns),
+                   along_y = job.y_rule.locate(y, job.in_shape.rows);
     if (along_x.index < 0 || along_y.index < 0) return along_y.value(along_x.value(T(0)));
     const T value = plane[along_y.index * job.in_shape.row_stride + along_x.index * job.in_shape.column_stride];
     return along_y.value(along_x.value(value));
@@ -81,10 +82,12 @@ template <class T> __global__ void __launch_bounds__(256) point_kernel(const __g
         }
         x += job.x_begin, y += job.y_begin;
         const T* plane = job.in + m * job.in_shape.batch_stride;
-        T* out = job.out + m * job.out_shape.batch_stride + y * job.out_shape.row_stride + x * job.out_shape.column_stride;
+        T* out =
+            job.out + m * job.out_shape.batch_stride + y * job.out_shape.row_stride + x * job.out_shape.column_stride;
         T sum = job.add ? *out : T(0);
         for (int i = 0; i < job.count; ++i)
-            sum = multiply_add(job.points[i].weight, value_at(job, plane, y + job.points[i].dy, x + job.points[i].dx), sum);
+            sum = multiply_add(job.points[i].weight, value_at(job, plane, y + job.points[i].dy, x + job.points[i].dx),
+                               sum);
         *out = sum;
     }
 }

@@ -50,8 +50,8 @@ void apply_to_field(const Stencil& stencil, const FieldView<const T, Space>& in,
     require_along_x(stencil);
     const FieldPieces pieces = field_pieces({in.shape(), out.shape()});
     for (int piece = 0; piece < pieces.count; ++piece)
-        apply<T>(stencil, piece_of(in, pieces, piece, 0), piece_of(out, pieces, piece, 1), {edges, Edges::leave()}, into,
-                 place);
+        apply<T>(stencil, piece_of(in, pieces, piece, 0), piece_of(out, pieces, piece, 1), {edges, Edges::leave()},
+                 into, place);
 }
 } // namespace detail
 

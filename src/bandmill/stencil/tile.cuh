@@ -1,7 +1,7 @@
 // Stencils on a GPU, tile by tile: a block copies a tile of the input and what surrounds it to shared memory, edges
 // filled in, and computes the results of the tile from there. What is computed is a Formula: weighted sums, advection,
-// or a user's function. Each thread computes `rows_per_thread` results below each other at a time, so that a Formula can
-// keep what it reads in registers.
+// or a user's function. Each thread computes `rows_per_thread` results below each other at a time, so that a Formula
+// can keep what it reads in registers.
 #pragma once
 
 #include "bandmill/base/error.hpp"
@@ -35,8 +35,8 @@ template <class T> struct TileJob {
     int left, right, up, down;
     bool add;        // to what the output holds
     bool by_columns; // neighbours in memory lie along y
-    // A line that is too long for a row is folded into rows of `fold` points, each of which goes on in the next: rows and
-    // columns are then those of the folded line, `line` is its length, and there is no reach along y.
+    // A line that is too long for a row is folded into rows of `fold` points, each of which goes on in the next: rows
+    // and columns are then those of the folded line, `line` is its length, and there is no reach along y.
     int fold;
     std::int64_t line;
     // The launch.
@@ -62,9 +62,9 @@ template <class T> __device__ __forceinline__ void copy_later(T* to, const T* fr
 template <class T> struct TileLoader {
     const TileJob<T>& job;
     T* tile;
-    const T* plane;           // in the input
-    std::int64_t x, y;        // of the tile's first element, which may lie beyond an edge
-    int width, height;        // that are needed
+    const T* plane;    // in the input
+    std::int64_t x, y; // of the tile's first element, which may lie beyond an edge
+    int width, height; // that are needed
 
     __device__ bool is_inside() const {
         const PlaneShape& shape = job.in_shape;
@@ -123,7 +123,8 @@ template <class T> struct TileLoader {
 };
 
 // Which results of a column of a thread are written.
-template <class T> __device__ __forceinline__ TilePoint point_of(const TileJob<T>& job, std::int64_t x, std::int64_t y) {
+template <class T>
+__device__ __forceinline__ TilePoint point_of(const TileJob<T>& job, std::int64_t x, std::int64_t y) {
     TilePoint point{x, y, 0, 0, rows_per_thread};
     const PlaneShape& shape = job.out_shape;
     if (job.fold > 0) { // each row is judged by its place in the line
@@ -158,8 +159,12 @@ __global__ void __launch_bounds__(tile_threads)
                            y0 = (strip - plane * job.tiles_y) * job.height;
         const int width = static_cast<int>(to.columns - x0 < job.lanes() ? to.columns - x0 : job.lanes()),
                   height = static_cast<int>(to.rows - y0 < job.height ? to.rows - y0 : job.height);
-        TileLoader<T>{job,           tile,                           job.in + plane * from.batch_stride,
-                      x0 - job.left, y0 - job.up,                    width + job.left + job.right,
+        TileLoader<T>{job,
+                      tile,
+                      job.in + plane * from.batch_stride,
+                      x0 - job.left,
+                      y0 - job.up,
+                      width + job.left + job.right,
                       height + job.up + job.down}
             .load();
         __pipeline_commit();
@@ -227,9 +232,10 @@ class DeviceOf {
                                   std::to_string(device_) + ": keep both on one GPU");
         if (attributes.type == cudaMemoryTypeUnregistered &&
             device_attribute(cudaDevAttrPageableMemoryAccess, device_) == 0)
-            throw InvalidArgument(std::string("the ") + what +
-                                  " is host memory that the GPU cannot reach: copy it to a bandmill::Array<T, Cuda> (or "
-                                  "any cudaMalloc memory), or use views of Host memory");
+            throw InvalidArgument(
+                std::string("the ") + what +
+                " is host memory that the GPU cannot reach: copy it to a bandmill::Array<T, Cuda> (or "
+                "any cudaMalloc memory), or use views of Host memory");
     }
 
   private:
@@ -265,8 +271,8 @@ template <class T> bool plan_tiles(TileJob<T>& job, int device) {
 template <class T, class Formula>
 void launch_tiles(const TileJob<T>& job, const Formula& formula, Stream stream, const char* doing) {
     constexpr std::int64_t most_blocks = 1 << 30; // blocks walk on from there
-    const std::size_t bytes = static_cast<std::size_t>(job.height + job.up + job.down) *
-                              static_cast<std::size_t>(job.pitch) * sizeof(T);
+    const std::size_t bytes =
+        static_cast<std::size_t>(job.height + job.up + job.down) * static_cast<std::size_t>(job.pitch) * sizeof(T);
     auto* kernel = tile_kernel<T, Formula>;
     if (bytes > 48 * 1024)
         check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
