@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
     bench.require_subcommand(1);
     app::add_bench_solve(bench);
     app::add_bench_step(bench);
+    app::add_bench_stencil(bench);
     app::add_bench_paper(bench);
 
     try {
