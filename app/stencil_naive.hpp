@@ -22,6 +22,15 @@ template <class T> struct NaiveJob {
     T to_derivative;
 };
 
+// Without the hardware's fma, which the baseline of a host program lacks, a fused one would be a call.
+template <class T> BANDMILL_HD T naive_multiply_add(T a, T b, T c) {
+#if defined(__CUDA_ARCH__)
+    return bandmill::detail::multiply_add(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 template <class T> BANDMILL_HD std::int64_t wrapped(std::int64_t i, std::int64_t n) {
     return i < 0 ? i + n : i >= n ? i - n : i;
 }
@@ -59,7 +68,7 @@ BANDMILL_HD void naive_point(const NaiveJob<T>& job, std::int64_t y, std::int64_
         for (int dy = -job.up; dy <= job.down; ++dy) {
             const T* row = plane + wrapped<T>(y + dy, job.rows) * job.columns;
             for (int dx = -job.left; dx <= job.right; ++dx)
-                sum = bandmill::detail::multiply_add(*weight++, row[wrapped<T>(x + dx, job.columns)], sum);
+                sum = naive_multiply_add(*weight++, row[wrapped<T>(x + dx, job.columns)], sum);
         }
     }
     job.out[here] = sum;
