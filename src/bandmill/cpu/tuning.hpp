@@ -4,6 +4,8 @@
 // nothing.
 #pragma once
 
+#include <cstdint>
+
 namespace bandmill::cpu {
 
 // A strip is this wide. Each row of it is one piece of memory, so that fully interleaved data is read in long runs.
@@ -50,5 +52,9 @@ inline constexpr int scratch_bytes = 64 * 1024;
 // AVX2. Cahn-Hilliard, periodic, n = 256, 10^9 point-steps per second of one core: 1 vector 1.07, 2 vectors 1.31, 3
 // vectors 1.07, 4 vectors 0.93.
 inline constexpr int step_vectors = 2;
+
+// Rows of a plane whose right-hand sides are computed, and then solved along x while they are in the cache. Every strip
+// looks at four rows more.
+inline constexpr std::int64_t plane_strip_rows = 32;
 
 } // namespace bandmill::cpu
