@@ -209,7 +209,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
                 functions_.rate(job, first, last);
             });
         }
-        std::vector<PlaneSums> sums(static_cast<std::size_t>(count_ * rows_)); // [member][row]
+        std::vector<detail::PlaneSums> sums(static_cast<std::size_t>(count_ * rows_)); // [member][row]
         for_each_row([&](std::int64_t member, std::int64_t y) {
             PlaneJob<T> job = job_;
             job.row_stride = row_stride();
@@ -219,7 +219,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
         });
         std::vector<double> values(static_cast<std::size_t>(count_ * observable_count));
         for (std::int64_t member = 0; member < count_; ++member) {
-            PlaneSums all; // row by row, so that threads do not matter
+            detail::PlaneSums all; // row by row, so that threads do not matter
             for (std::int64_t y = 0; y < rows_; ++y) all.add(sums[static_cast<std::size_t>(member * rows_ + y)]);
             all.observables(setup_.grid, *setup_.grid_y, values.data() + member * observable_count);
         }
@@ -230,7 +230,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
     std::int64_t n_, rows_, capacity_ = 0, count_ = 0;
     int threads_;
     PlaneFunctions<T> functions_;
-    PlaneSums (*measure_row_)(const PlaneJob<T>&, std::int64_t) = nullptr;
+    detail::PlaneSums (*measure_row_)(const PlaneJob<T>&, std::int64_t) = nullptr;
     std::optional<Factor<T, Host>> along_x_, along_y_;
     bool corrected_ = false;
     std::shared_ptr<const void> rate_;
