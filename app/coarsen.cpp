@@ -22,11 +22,9 @@ void add_options(Options& options) {
     using enum Decides;
     options.add("dimensions", "D", "1", "1 or 2: lines or planes", data, "Problem");
     options.add("members", "N", "8192", "Runs in the ensemble (planes: 8)", data, "Problem");
-    options.add("points", "N", "",
-                "Grid points of a run, of planes N or NXxNY (default: 256 for every 2pi of length, planes 128)", data,
+    options.add("points", "N", "", "Grid points; planes N or NXxNY (default: 256 for every 2pi, planes 128)", data,
                 "Problem");
-    options.add("length", "L", "2pi", "Length of the periodic domain, of planes L or LXxLY (planes: 4pi)", data,
-                "Problem");
+    options.add("length", "L", "2pi", "Length of the periodic domain; planes L or LXxLY (4pi)", data, "Problem");
     options.add("gamma", "G", "0.01", "gamma of the equation; interfaces are about its root wide", data, "Problem");
     options.add("noise", "A", "0.1", "Amplitude of the initial noise, uniform in [-A, A)", data, "Problem");
     options.add("mean", "C", "0", "Mean concentration", data, "Problem");

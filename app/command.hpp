@@ -11,5 +11,6 @@ void add_info(CLI::App& program);
 void add_bench_solve(CLI::App& bench);
 void add_bench_step(CLI::App& bench);
 void add_bench_paper(CLI::App& bench); // diffusion, hyperdiffusion
+void add_bench_plane(CLI::App& bench);
 
 } // namespace app

@@ -112,3 +112,40 @@ def test_what_cannot_be_is_refused(tmp_path, arguments, words):
 def test_a_step_that_is_too_long_is_told(tmp_path):
     done = succeed(tmp_path, *small("--dt", "0.0065", until=0.1))
     assert "time step 0.0065 is above 0.0057" in done.stderr
+
+
+# --- bench plane
+
+
+def test_bench_of_planes(tmp_path):
+    cases = ["--points", "24,16x40", "--members", "2", "--precision", "f64,f32"]
+    succeed(tmp_path, "bench", "plane", "--threads", 1, "--steps", 3, "--repetitions", 2, *cases, "--json", "out.json")
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert result["benchmark"] == "plane" and result["skipped"] == []
+    assert [(one["nx"], one["ny"], one["dtype"]) for one in result["records"]] == [
+        (24, 24, "f64"), (24, 24, "f32"), (16, 40, "f64"), (16, 40, "f32")]  # fmt: skip
+    for one in result["records"]:
+        time_us = one["time_us"]
+        assert 0 < time_us["min"] <= time_us["median"] <= time_us["max"] and one["steps"] == 3
+        points = one["nx"] * one["ny"] * 2
+        assert one["gpoint_steps_per_s"] == pytest.approx(points * 3 / time_us["median"] / 1e3)
+        counted = 48 if one["dtype"] == "f64" else 24
+        assert one["counted_bytes_per_point"] == counted
+        assert one["share_of_ceiling"] == pytest.approx(
+            one["gpoint_steps_per_s"] * counted / one["ceiling_gbytes_per_s"]
+        )
+        # The usual way has the same scheme, in other code.
+        paper = one["rivals"]["paper"]
+        assert paper["wrong"] is False and paper["difference"] < (1e-12 if one["dtype"] == "f64" else 1e-5)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--points", "4"], ["--points", "4"]),
+        (["--equation", "forced-cahn-hilliard"], ["no planes"]),
+        (["--rivals", "nobody"], ["nobody"]),
+    ],
+)
+def test_what_cannot_be_benchmarked_is_refused(tmp_path, arguments, words):
+    assert_refused(run(tmp_path, "bench", "plane", "--backend", "cpu", *arguments), *words)
