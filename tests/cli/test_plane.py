@@ -10,12 +10,12 @@ import time
 import numpy as np
 import pytest
 
-from studies import BIN, assert_refused, assert_same_data, read, run, start, succeed
+from studies import BIN, SANITIZED, assert_refused, assert_same_data, read, run, start, succeed
 
 
-def small(*more, until=1, threads=1):
-    problem = "coarsen --dimensions 2 --members 6 --points 48x40 --length 2pix5 --samples log:30".split()
-    return [*problem, "--until", until, "--threads", threads, *more]
+def small(*more, until=1, threads=1, points="48x40"):
+    problem = "coarsen --dimensions 2 --members 6 --length 2pix5 --samples log:30".split()
+    return [*problem, "--points", points, "--until", until, "--threads", threads, *more]
 
 
 
@@ -79,7 +79,8 @@ def test_what_is_stored_gives_the_same_again(tmp_path):
 
 
 def test_stopped_and_resumed_with_the_same_bits(tmp_path):
-    longer = small("--checkpoint-every", "0.05s", until=8)
+    # A second or two: long enough to be caught in the act.
+    longer = small("--dt", "0.005", "--checkpoint-every", "0.05s", until=2 if SANITIZED else 40, points="96x80")
     succeed(tmp_path, *longer, "--out", "whole.nc", "--quiet")
     with start(tmp_path, *longer, "--out", "x.nc", "--quiet") as process:
         while not (tmp_path / "x.nc.checkpoint").exists() and process.poll() is None:
