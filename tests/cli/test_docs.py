@@ -22,7 +22,7 @@ def commands(page):
                 yield line
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/studies.md", "docs/maps.md", "docs/scaling.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/studies.md", "docs/maps.md", "docs/planes.md", "docs/scaling.md"])
 def test_commands(tmp_path, page):
     lines = list(commands(page))
     assert lines
