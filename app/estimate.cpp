@@ -66,8 +66,8 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     const double piece =
         static_cast<double>(std::min(largest_group * points, largest_piece(machine)) * std::int64_t{sizeof(T)});
     const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
-    // Initial states on the host, the stepper's own copy, and one for a checkpoint.
-    const double memory = 3 * piece + sums + kept_bytes / ranks.size();
+    // Initial states on the host, the stepper's own copy, and one for a checkpoint; planes keep right-hand sides too.
+    const double memory = (study.spec(0, 1).grid_y ? 4 : 3) * piece + sums + kept_bytes / ranks.size();
     const double checkpoint = piece * ranks.size() + sums + kept_bytes;
     if (options["json"] == "-") {
         JsonWriter json;

@@ -5,8 +5,8 @@
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/device.hpp"
+#include "bandmill/cuda/plane_tuning.hpp"
 #include "bandmill/cuda/solve_add.hpp"
-#include "bandmill/cuda/tuning.hpp"
 #include "bandmill/ensemble/scheme.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "bandmill/cuda/plane.hpp"
 
 #include "bandmill/base/device.hpp"
-#include "bandmill/cuda/tuning.hpp"
+#include "bandmill/cuda/plane_tuning.hpp"
 
 #include <cuda_runtime.h>
 
