@@ -1,7 +1,7 @@
 // bandmill coarsen: how domains grow, with error bars and a fitted law.
+#include "coarsen.hpp"
 #include "bench_common.hpp"
 #include "json_head.hpp"
-#include "study_command.hpp"
 
 #include "bandmill/study/coarsening.hpp"
 
@@ -20,20 +20,26 @@ using bandmill::CoarseningSpec;
 
 void add_options(Options& options) {
     using enum Decides;
-    options.add("members", "N", "8192", "Runs in the ensemble", data, "Problem");
-    options.add("points", "N", "", "Grid points of a run (default: 256 for every 2pi of length)", data, "Problem");
-    options.add("length", "L", "2pi", "Length of the periodic domain", data, "Problem");
+    options.add("dimensions", "D", "1", "1 or 2: lines or planes", data, "Problem");
+    options.add("members", "N", "8192", "Runs in the ensemble (planes: 8)", data, "Problem");
+    options.add("points", "N", "", "Grid points; planes N or NXxNY (default: 256 for every 2pi, planes 128)", data,
+                "Problem");
+    options.add("length", "L", "2pi", "Length of the periodic domain; planes L or LXxLY (4pi)", data, "Problem");
     options.add("gamma", "G", "0.01", "gamma of the equation; interfaces are about its root wide", data, "Problem");
     options.add("noise", "A", "0.1", "Amplitude of the initial noise, uniform in [-A, A)", data, "Problem");
     options.add("mean", "C", "0", "Mean concentration", data, "Problem");
     options.add("seed", "N", "1", "Of the noise: member k of seed N is the same run everywhere", data, "Problem");
-    options.add("until", "T", "100", "Final time", data, "Time");
+    options.add("until", "T", "100", "Final time (planes: 30)", data, "Time");
     options.add("dt", "DT", "", "Time step (default: a tenth of the grid spacing)", data, "Time");
-    options.add("samples", "WHEN", "every-step", "every-step, log:COUNT or linear:COUNT times", data, "Time");
-    options.add("histogram-times", "LIST", "1,2,5,10,20,50,100", "When to count domains; none for never", data, "Time");
-    options.add("fit", "T1:T2", "0.4:100", "Window of the fit of l against log t", data, "Time");
+    options.add("samples", "WHEN", "every-step", "every-step, log:COUNT or linear:COUNT times (planes: log:200)", data,
+                "Time");
+    options.add("histogram-times", "LIST", "1,2,5,10,20,50,100", "When to count domains; none for never (planes: none)",
+                data, "Time");
+    options.add("fit", "T1:T2", "0.4:100", "Window of the fit of l against log t (planes: last decade)", data, "Time");
     add_common_options(options, "coarsen.nc");
 }
+
+} // namespace
 
 std::vector<double> read_sample_times(const std::string& text, double until, double time_step) {
     if (text == "every-step") return {};
@@ -45,6 +51,8 @@ std::vector<double> read_sample_times(const std::string& text, double until, dou
     // From the first step on, or from a thousandth of the end if that is later.
     return bandmill::logarithmic_times(std::min(until, std::max(time_step, until * 1e-3)), until, count);
 }
+
+namespace {
 
 // What was left to us is settled: the options that a file keeps are all there.
 CoarseningSpec read_spec(Options& options) {
@@ -167,7 +175,8 @@ void write(bandmill::DataFile& file, const bandmill::Coarsening<T>& study, const
     file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
 }
 
-// The samples nearest to 1, 2, 5, 10, ... that there are.
+} // namespace
+
 std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
     std::vector<std::size_t> chosen;
     for (double decade = 0.1; decade < 1e9; decade *= 10)
@@ -181,8 +190,9 @@ std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
     return chosen;
 }
 
-// What cannot be known of one run, or one group.
 std::string or_dash(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
+
+namespace {
 
 std::string report(const CoarseningSpec& spec, const CoarseningResult& result,
                    const std::vector<bandmill::LostMember>& lost, const std::string& out) {
@@ -280,23 +290,34 @@ template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, 
     return 0;
 }
 
+bool has_planes(const Options& options) { return parse_size("--dimensions", options["dimensions"], 1, 2) == 2; }
+void settle(Options& options) {
+    if (has_planes(options)) settle_planes(options);
+}
+
 int run(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
+    if (has_planes(options)) return coarsen_planes(options, ranks, resumed);
     return with_precision(options, [&]<class T>() { return coarsen<T>(options, ranks, resumed); });
 }
 
 } // namespace
 
 const StudyCommand coarsen_command{
-    "coarsen", "How domains grow in an ensemble of Cahn-Hilliard runs: l(t) with error bars, and its law",
+    "coarsen",
+    "How domains grow in an ensemble of Cahn-Hilliard runs: l(t) with error bars, and its law",
     "Lengths and times: 6.28 or 2pi. Sizes: 65536, 2^16 or 1e6.\n"
     "C_t = (C^3 - C - gamma C_xx)_xx, periodic. l = 1 / (1 - <C^2>) measures the domains of a run. The defaults take\n"
-    "about a minute on two cores.\n"
+    "about a minute on two cores. Planes (--dimensions 2): C_t = lap(C^3 - C - gamma lap C), and the exponent of "
+    "l(t).\n"
     "Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 write a checkpoint and stop; bandmill resume goes on.\n"
     "Under mpirun or srun the members are split over the ranks; the results do not depend on how many there are.\n"
     "Examples:\n"
     "  bandmill coarsen --members 2^20 --out big.nc\n"
     "  bandmill coarsen --length 4pi --samples log:200 --precision f32\n"
+    "  bandmill coarsen --dimensions 2 --members 64 --points 1024 --length 16pi --until 100 --backend cuda\n"
     "  mpirun -n 4 bandmill coarsen --members 2^24 --backend cuda --checkpoint-every 5m",
-    add_options, run};
+    add_options,
+    run,
+    settle};
 
 } // namespace app

@@ -13,5 +13,6 @@ void add_bench_own(CLI::App& bench);
 void add_bench_stencil(CLI::App& bench);
 void add_bench_step(CLI::App& bench);
 void add_bench_paper(CLI::App& bench); // diffusion, hyperdiffusion
+void add_bench_plane(CLI::App& bench);
 
 } // namespace app

@@ -14,7 +14,7 @@ using Seconds = std::chrono::duration<double>;
 
 // Point-steps per second of one rank, from about half a second of the real thing.
 template <class T> double try_rate(const bandmill::Study<T>& study, bool samples_every_step, const Machine& machine) {
-    const std::int64_t points = study.spec(0, 1).grid.points();
+    const std::int64_t points = study.spec(0, 1).points();
     const std::int64_t enough =
         (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
     const bandmill::MemberGroup group = study.groups().front();
@@ -54,7 +54,7 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
                     double kept_bytes) {
     if (!ranks.is_root()) return;
     check(study);
-    const std::int64_t points = study.spec(0, 1).grid.points();
+    const std::int64_t points = study.spec(0, 1).points();
     const std::vector<bandmill::MemberGroup> groups = study.groups();
     const double work = bandmill::member_steps(groups) * static_cast<double>(points) / ranks.size();
     std::int64_t steps = 0, largest_group = 0;
@@ -66,8 +66,8 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     const double piece =
         static_cast<double>(std::min(largest_group * points, largest_piece(machine)) * std::int64_t{sizeof(T)});
     const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
-    // Initial states on the host, the stepper's own copy, and one for a checkpoint.
-    const double memory = 3 * piece + sums + kept_bytes / ranks.size();
+    // Initial states on the host, the stepper's own copy, and one for a checkpoint; planes keep right-hand sides too.
+    const double memory = (study.spec(0, 1).grid_y ? 4 : 3) * piece + sums + kept_bytes / ranks.size();
     const double checkpoint = piece * ranks.size() + sums + kept_bytes;
     if (options["json"] == "-") {
         JsonWriter json;

@@ -102,6 +102,7 @@ int run(int argc, char** argv) {
     app::add_bench_step(bench);
     app::add_bench_stencil(bench);
     app::add_bench_paper(bench);
+    app::add_bench_plane(bench);
 
     try {
         program.parse(argc, argv);

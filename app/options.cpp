@@ -51,6 +51,11 @@ const Options::One& Options::find(std::string_view name) const {
     throw std::logic_error(fmt::format("there is no option '{}'", name));
 }
 
+bool Options::chosen(std::string_view name) const {
+    const One& one = find(name);
+    return one.configured || (one.parser && one.parser->count() > 0);
+}
+
 void Options::set(std::string_view name, const std::string& value) {
     find(name);
     look_up(name)->value = value;
@@ -76,6 +81,7 @@ void Options::read_config(std::string_view text, std::string_view source) {
             throw UsageError(fmt::format("{}, line {}: '{}' must be true or false, not '{}'", source, line.line,
                                          line.name, line.value));
         if (!one->parser || one->parser->count() == 0) one->value = line.value;
+        one->configured = true;
     }
 }
 

@@ -23,6 +23,7 @@ void add_study(CLI::App& program, const StudyCommand& study) {
     command->callback([options, &study] {
         on_all_ranks([&](bandmill::Communicator& ranks) {
             options->read_config_file();
+            study.settle(*options);
             if (options->asks_for_config()) {
                 if (ranks.is_root()) fmt::print("# bandmill {}\n{}", study.name, options->config(true));
                 return 0;

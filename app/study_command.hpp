@@ -18,6 +18,8 @@ struct StudyCommand {
     void (*add_options)(Options& options);
     // Exit code. `resumed` is null for a new run.
     int (*run)(Options& options, bandmill::Communicator& ranks, const Resumed* resumed);
+    // Defaults that depend on other options.
+    void (*settle)(Options& options) = [](Options&) {};
 };
 
 extern const StudyCommand coarsen_command, converge_command, map_command, simulate_command;

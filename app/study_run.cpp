@@ -135,7 +135,8 @@ template <class T> void check(const bandmill::Study<T>& study) {
     for (const bandmill::MemberGroup& group : study.groups()) {
         const bandmill::EnsembleSpec spec = study.spec(group.first, group.count);
         bandmill::detail::checked_setup(spec);
-        bandmill::detail::check_initial_state(study.initial(group.first, group.count), spec.grid, spec.members);
+        bandmill::detail::check_initial_state(study.initial(group.first, group.count), spec.grid, spec.members,
+                                              spec.rows());
     }
 }
 

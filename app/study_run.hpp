@@ -52,7 +52,7 @@ void on_all_ranks(const std::function<int(bandmill::Communicator&)>& body);
 
 // Of the whole study.
 template <class T> double point_steps(const bandmill::Study<T>& study) {
-    return study.work() * static_cast<double>(study.spec(study.groups().front().first, 1).grid.points());
+    return study.work() * static_cast<double>(study.spec(study.groups().front().first, 1).points());
 }
 // "47 s, 3.6 G point-steps per second"
 template <class T> std::string speed_text(const bandmill::Study<T>& study, double seconds, const Resumed* resumed) {

@@ -4,14 +4,14 @@
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/threads.hpp"
 #include "bandmill/cpu/level.hpp"
+#include "bandmill/cpu/plane.hpp"
+#include "bandmill/cpu/room.hpp"
 #include "bandmill/cpu/step_lanes.hpp"
 #include "bandmill/ensemble/scheme.hpp"
 #include "bandmill/ensemble/stepper.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <fstream>
 
 namespace bandmill {
 namespace {
@@ -28,13 +28,6 @@ template <class T> cpu::StepFunctions<T> functions_for(cpu::Level level, std::si
 #endif
     }
     return functions;
-}
-
-std::int64_t available_memory() {
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with("MemAvailable:")) return std::strtoll(line.c_str() + 13, nullptr, 10) * 1024;
-    return std::int64_t{4} << 30; // a system that does not say: what any has
 }
 
 // Steps exchange no rows: only an operator that makes modes grow needs that.
@@ -55,7 +48,7 @@ template <class T> class CpuStepper final : public detail::Stepper<T> {
         job_.ends = setup.grid.ends();
         job_.twice_value = static_cast<T>(2 * setup.grid.value());
 
-        const std::int64_t fits = available_memory() / 2 / block_size() / static_cast<std::int64_t>(sizeof(T));
+        const std::int64_t fits = cpu::available_memory() / 2 / block_size() / static_cast<std::int64_t>(sizeof(T));
         const std::int64_t most =
             setup.most_members > 0 ? setup.most_members : std::max<std::int64_t>(fits, 1) * lanes();
         capacity_ = std::min(most, members_);
@@ -217,6 +210,7 @@ template <class T> class CpuStepper final : public detail::Stepper<T> {
 
 template <class T>
 std::unique_ptr<detail::Stepper<T>> detail::make_stepper(const StepperSetup& setup, Threads threads) {
+    if (setup.grid_y) return cpu::make_plane_stepper<T>(setup, threads);
     return std::make_unique<CpuStepper<T>>(setup, threads);
 }
 template std::unique_ptr<detail::Stepper<double>> detail::make_stepper<double>(const StepperSetup&, Threads);

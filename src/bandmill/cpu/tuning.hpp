@@ -72,4 +72,8 @@ inline constexpr std::int64_t stencil_panel_bytes = 256 * 1024;
 // Outputs of so many bytes, in rows of so many, are stored past the cache, which saves reading them first.
 inline constexpr std::int64_t stencil_stream_bytes = 32 << 20, stencil_stream_row_bytes = 1024;
 
+// Rows of a plane whose right-hand sides are computed, and then solved along x while they are in the cache. Every strip
+// looks at four rows more.
+inline constexpr std::int64_t plane_strip_rows = 32;
+
 } // namespace bandmill::cpu

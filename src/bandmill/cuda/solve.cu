@@ -4,6 +4,7 @@
 
 #include "bandmill/cuda/factor_data.hpp"
 #include "bandmill/cuda/segments.cuh"
+#include "bandmill/cuda/solve_add.hpp"
 #include "bandmill/cuda/tuning.hpp"
 #include "bandmill/cuda/two_passes.hpp"
 
@@ -183,6 +184,21 @@ void solve(const Factor<T, Cuda>& factor, std::type_identity_t<FieldView<const T
     }
 }
 
+template <class T>
+bool cuda::solve_and_add(const Factor<T, Cuda>& factor, const FieldView<const T, Cuda>& b, const FieldView<T, Cuda>& x,
+                         Stream stream) {
+    detail::check_solve(factor.size(), b.shape(), b.data(), x.shape(), x.data(), sizeof(T));
+    const FactorData<T, Cuda>& data = factor.data();
+    if (factor.report().path != SolvePath::partitioned || x.batch() == 0) return false;
+    DeviceScope scope(data.device);
+    return solve_staged(data.staged[false], factor.half_bandwidth(), data.partition, false, data.partitioned, b.data(),
+                        b.shape(), x.data(), x.shape(), stream, Store::add);
+}
+
+template bool cuda::solve_and_add<double>(const Factor<double, Cuda>&, const FieldView<const double, Cuda>&,
+                                          const FieldView<double, Cuda>&, Stream);
+template bool cuda::solve_and_add<float>(const Factor<float, Cuda>&, const FieldView<const float, Cuda>&,
+                                         const FieldView<float, Cuda>&, Stream);
 template const void* cuda::kernel_for<double>(SolvePath, int, bool, int, int);
 template const void* cuda::kernel_for<float>(SolvePath, int, bool, int, int);
 template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>,

@@ -20,24 +20,39 @@ template <class T> struct Variant {
     int box_bytes;
 };
 
-template <class T, int W, int K, bool Contiguous> Variant<T> variant() {
+template <class T, int W, int K, bool Contiguous, bool Add> Variant<T> variant() {
     using Layout = SharedLayout<T, W, K, Contiguous>;
-    return {staged_kernel<T, W, K, Contiguous>,
+    return {staged_kernel<T, W, K, Contiguous, Add>,
             [](int group, int groups, int lanes, int stages, int warps) {
                 return Layout{group, groups, lanes, stages, warps}.bytes();
             },
             Layout::box_bytes};
 }
 
-template <class T, bool Contiguous> Variant<T> choose_variant(int half_bandwidth, int slots) {
+template <class T, bool Contiguous, bool Add> Variant<T> choose_variant(int half_bandwidth, int slots) {
     const bool narrow = half_bandwidth == 1;
     if (slots == most_slots)
-        return narrow ? variant<T, 1, most_slots, Contiguous>() : variant<T, 2, most_slots, Contiguous>();
-    return narrow ? variant<T, 1, few_slots, Contiguous>() : variant<T, 2, few_slots, Contiguous>();
+        return narrow ? variant<T, 1, most_slots, Contiguous, Add>() : variant<T, 2, most_slots, Contiguous, Add>();
+    return narrow ? variant<T, 1, few_slots, Contiguous, Add>() : variant<T, 2, few_slots, Contiguous, Add>();
 }
-template <class T> Variant<T> choose_variant(int half_bandwidth, int slots, bool contiguous) {
-    return contiguous ? choose_variant<T, true>(half_bandwidth, slots)
-                      : choose_variant<T, false>(half_bandwidth, slots);
+template <class T> Variant<T> choose_variant(int half_bandwidth, int slots, bool contiguous, Store store) {
+    if (contiguous) return choose_variant<T, true, false>(half_bandwidth, slots);
+    return store == Store::add ? choose_variant<T, false, true>(half_bandwidth, slots)
+                               : choose_variant<T, false, false>(half_bandwidth, slots);
+}
+
+// Machine code compiled by the driver from older PTX runs on newer devices too, but has no copy engine in it. Asking
+// also loads the kernel, so that a solve never has to.
+template <class T> bool prepare(const Variant<T>& variant, const DeviceLimits& limits) {
+    const void* kernel = reinterpret_cast<const void*>(variant.kernel);
+    cudaFuncAttributes attributes;
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking about a kernel");
+    if (attributes.ptxVersion < 90) return false;
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, limits.shared_bytes_per_block),
+               "raising a kernel's shared memory");
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+               "allowing a kernel large clusters");
+    return true;
 }
 
 // The driver function that describes an array to the copy engine, found at run time so that no driver library is
@@ -131,19 +146,12 @@ StagedPlan plan_staged(Device device, int half_bandwidth, const Partition& parti
     if (limits.compute_major < 9 || encode_tiled() == nullptr || partition.groups() > largest_cluster) return plan;
     if (contiguous && lanes < 32) return plan;
     DeviceScope scope(device);
-    const Variant<T> variant = choose_variant<T>(half_bandwidth, static_cast<int>(partition.slots), contiguous);
+    const int slots = static_cast<int>(partition.slots);
+    const Variant<T> variant = choose_variant<T>(half_bandwidth, slots, contiguous, Store::replace);
     const void* kernel = reinterpret_cast<const void*>(variant.kernel);
-    // Machine code compiled by the driver from older PTX runs on this device too, but has no copy engine in it. Asking
-    // also loads the kernel, so that a solve never has to.
-    cudaFuncAttributes attributes;
-    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking about a kernel");
-    if (attributes.ptxVersion < 90) return plan;
     const Shape shape = shape_for(variant, limits, partition.group, partition.groups(), lanes);
-    if (shape.stages == 0) return plan;
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, limits.shared_bytes_per_block),
-               "raising a kernel's shared memory");
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-               "allowing a kernel large clusters");
+    if (shape.stages == 0 || !prepare(variant, limits)) return plan;
+    if (!contiguous && !prepare(choose_variant<T>(half_bandwidth, slots, false, Store::add), limits)) return plan;
     int clusters = 0;
     if (partition.groups() == 1) {
         check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&clusters, kernel, shape.threads, shape.shared_bytes),
@@ -165,11 +173,13 @@ StagedPlan plan_staged(Device device, int half_bandwidth, const Partition& parti
 template <class T>
 bool solve_staged(const StagedPlan& plan, int half_bandwidth, const Partition& partition, bool contiguous,
                   const PartitionView<T>& view, const T* b, const FieldShape& b_shape, T* x, const FieldShape& x_shape,
-                  Stream stream) {
+                  Stream stream, Store store) {
     const int slots = static_cast<int>(partition.slots), groups = partition.groups();
-    if (!plan.usable || !reachable(b_shape, b, x_shape, x, contiguous, sizeof(T), row_bytes(slots))) return false;
+    if (!plan.usable || (contiguous && store == Store::add) ||
+        !reachable(b_shape, b, x_shape, x, contiguous, sizeof(T), row_bytes(slots)))
+        return false;
     const int systems = row_bytes(slots) / static_cast<int>(sizeof(T));
-    const Variant<T> variant = choose_variant<T>(half_bandwidth, slots, contiguous);
+    const Variant<T> variant = choose_variant<T>(half_bandwidth, slots, contiguous, store);
     const int narrowest = contiguous ? 32 : 16 / row_bytes(slots); // what the copy engine moves at least
     const int lanes =
         choose_lanes(partition.group, groups, systems, b_shape.batch, plan.limits.multiprocessors, narrowest);
@@ -207,7 +217,7 @@ bool solve_staged(const StagedPlan& plan, int half_bandwidth, const Partition& p
 #define BANDMILL_INSTANTIATE(T)                                                                                        \
     template StagedPlan plan_staged<T>(Device, int, const Partition&, bool);                                           \
     template bool solve_staged<T>(const StagedPlan&, int, const Partition&, bool, const PartitionView<T>&, const T*,   \
-                                  const FieldShape&, T*, const FieldShape&, Stream);
+                                  const FieldShape&, T*, const FieldShape&, Stream, Store);
 BANDMILL_INSTANTIATE(double)
 BANDMILL_INSTANTIATE(float)
 

@@ -20,10 +20,14 @@ struct StagedPlan {
 template <class T>
 StagedPlan plan_staged(Device device, int half_bandwidth, const detail::Partition& partition, bool contiguous);
 
+// What happens to what stands where the solution goes.
+enum class Store { replace, add };
+
+// Adding is for interleaved systems only.
 // False if it does not apply (another layout, rows that are not on 16 bytes): use a plain kernel then.
 template <class T>
 bool solve_staged(const StagedPlan& plan, int half_bandwidth, const detail::Partition& partition, bool contiguous,
                   const detail::PartitionView<T>& view, const T* b, const FieldShape& b_shape, T* x,
-                  const FieldShape& x_shape, Stream stream);
+                  const FieldShape& x_shape, Stream stream, Store store = Store::replace);
 
 } // namespace bandmill::cuda

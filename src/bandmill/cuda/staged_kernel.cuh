@@ -53,6 +53,20 @@ template <class T, int Count> __device__ __forceinline__ void write(T* to, const
         __stcs(reinterpret_cast<float2*>(to), *reinterpret_cast<const float2*>(&values));
 }
 
+template <class T, int Count> __device__ __forceinline__ Systems<T, Count> read(const T* from) {
+    return *reinterpret_cast<const Systems<T, Count>*>(from);
+}
+
+// Asks for memory that will be read soon: rows of a tile, `bytes` wide, shared out over the threads of a segment.
+template <class T>
+__device__ __forceinline__ void expect_rows(const T* row_0, std::int64_t row_stride, int rows, int bytes, int lane,
+                                            int lanes) {
+    for (int j = lane; j < rows; j += lanes)
+        for (int at = 0; at < bytes; at += 128)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(
+                __cvta_generic_to_global(reinterpret_cast<const char*>(row_0 + j * row_stride) + at)));
+}
+
 // Dynamic shared memory, in this order and in bytes; stages start on a boundary of 1024, the rest on one of 16.
 template <class T, int W, int K, bool Contiguous> struct SharedLayout {
     using Value = Held<T, K>;
@@ -103,8 +117,9 @@ template <class T, class Value, int W> struct ClusterEnds {
 
 // A cluster of blocks holds a tile of systems, each block one group of segments. Every warp fetches the rows of its own
 // segments, a tile ahead, and needs no other warp for it: once a tile is in registers its place in shared memory is
-// refilled, so that memory works while the block computes.
-template <class T, int W, int K, bool Contiguous>
+// refilled, so that memory works while the block computes. With Add (interleaved systems only) the solution is added to
+// what stands in x.
+template <class T, int W, int K, bool Contiguous, bool Add>
 __global__ void __launch_bounds__(block_threads, 1)
     staged_kernel(PartitionView<T> view, const __grid_constant__ CUtensorMap map, T* x, FieldShape x_shape,
                   int tile_lanes, int stages) {
@@ -230,6 +245,10 @@ __global__ void __launch_bounds__(block_threads, 1)
             stage = 0;
             parity ^= 1;
         }
+        if constexpr (Add)
+            if (q < group)
+                expect_rows(x + tile * width + std::int64_t(end - K + unused) * x_shape.row_stride, x_shape.row_stride,
+                            K - unused, min(width, batch - tile * width) * int(sizeof(T)), lane, lanes);
 
         part_of.eliminate();
         bool sent = false;
@@ -304,10 +323,26 @@ __global__ void __launch_bounds__(block_threads, 1)
             if (q >= group || system >= batch) continue;
             const std::int64_t row_stride = recomputed(x_shape.row_stride);
             T* to = x + system + (end - K) * row_stride;
+            if constexpr (Add) {
+                constexpr int at_once = rows_added_at_once<T>(K);
 #pragma unroll
-            for (int j = 0; j < K; ++j) {
-                if (is_used(j)) write(to, segment.g[j]);
-                to += row_stride;
+                for (int first = 0; first < K; first += at_once) {
+                    Value sums[at_once]; // on their way together
+#pragma unroll
+                    for (int j = 0; j < at_once; ++j)
+                        if (is_used(first + j)) sums[j] = read<T, systems>(to + j * row_stride);
+#pragma unroll
+                    for (int j = 0; j < at_once; ++j) {
+                        if (is_used(first + j)) write(to, sums[j] + segment.g[first + j]);
+                        to += row_stride;
+                    }
+                }
+            } else {
+#pragma unroll
+                for (int j = 0; j < K; ++j) {
+                    if (is_used(j)) write(to, segment.g[j]);
+                    to += row_stride;
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/device.hpp"
 #include "bandmill/cuda/members.hpp"
+#include "bandmill/cuda/plane.hpp"
 #include "bandmill/cuda/resident.hpp"
 #include "bandmill/ensemble/scheme.hpp"
 #include "bandmill/ensemble/stepper.hpp"
@@ -263,6 +264,7 @@ template <class T> class CudaStepper : public detail::Stepper<T> {
 
 namespace detail {
 template <class T> std::unique_ptr<Stepper<T>> make_stepper(const StepperSetup& setup, Device device) {
+    if (setup.grid_y) return cuda::make_plane_stepper<T>(setup, device);
     return std::make_unique<CudaStepper<T>>(setup, device);
 }
 template std::unique_ptr<Stepper<double>> make_stepper<double>(const StepperSetup&, Device);

@@ -152,6 +152,11 @@ inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, st
     return with(most < usual_blocks ? most : usual_blocks);
 }
 
+// The staged kernel that adds its solutions: rows of sums that a thread reads at once. More would spill registers.
+template <class T> constexpr int rows_added_at_once(int slots) {
+    return slots != most_slots ? 2 : sizeof(T) == 8 ? 8 : 4;
+}
+
 // Resident stepping: points a thread holds. f64 has room for 32 (64 registers for the state, 64 for the right-hand
 // side) unless the rate needs many itself.
 template <class E, class T> constexpr int resident_slots() {

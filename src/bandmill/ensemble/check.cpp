@@ -8,11 +8,33 @@
 namespace bandmill::detail {
 namespace {
 
+// A plane is periodic, of an equation that has planes, and its points can be counted.
+void check_plane(const EnsembleSpec& spec) {
+    if (!spec.grid_y) return;
+    if (spec.grid.ends() != Ends::periodic || spec.grid_y->ends() != Ends::periodic)
+        throw InvalidArgument(
+            "a plane was asked for with " +
+            std::string(name(spec.grid.ends() != Ends::periodic ? spec.grid.ends() : spec.grid_y->ends())) +
+            " ends (planes are periodic both ways): make the ends of both grids periodic");
+    std::visit(
+        []<class E>(const E&) {
+            if (!PlaneEquation<E>)
+                throw InvalidArgument(std::string(E::name) +
+                                      " was asked for in two dimensions, where it is not defined: choose diffusion, "
+                                      "hyperdiffusion or cahn-hilliard, or leave grid_y out");
+        },
+        spec.equation);
+    if (spec.grid_y->points() > std::numeric_limits<std::int64_t>::max() / 16 / spec.grid.points())
+        throw InvalidArgument("a plane of " + std::to_string(spec.grid.points()) + " x " +
+                              std::to_string(spec.grid_y->points()) +
+                              " points is more than memory can be counted for: give fewer points");
+}
+
 void check_members(const EnsembleSpec& spec) {
     if (spec.members < 1)
         throw InvalidArgument("an ensemble cannot have " + std::to_string(spec.members) + " members: give 1 or more");
-    if (spec.members > std::numeric_limits<std::int64_t>::max() / 16 / spec.grid.points())
-        throw InvalidArgument(std::to_string(spec.members) + " members of " + std::to_string(spec.grid.points()) +
+    if (spec.members > std::numeric_limits<std::int64_t>::max() / 16 / spec.points())
+        throw InvalidArgument(std::to_string(spec.members) + " members of " + std::to_string(spec.points()) +
                               " points are more than memory can be counted for: give fewer");
     if (spec.first_member < 0 || spec.first_member > std::numeric_limits<std::int64_t>::max() - spec.members)
         throw InvalidArgument("the first member cannot have the number " + std::to_string(spec.first_member) +
@@ -62,6 +84,7 @@ template <class E> std::vector<double> expanded_parameters(const E&, const Ensem
 } // namespace
 
 StepperSetup checked_setup(const EnsembleSpec& spec) {
+    check_plane(spec);
     check_members(spec);
     std::visit([&](const auto& equation) { check_equation(equation, spec.grid); }, spec.equation);
     if (!(spec.time_step >= 0) || !std::isfinite(spec.time_step))
@@ -69,12 +92,13 @@ StepperSetup checked_setup(const EnsembleSpec& spec) {
                               ": give a positive, finite number, or 0 for a tenth of the grid spacing");
     return {.equation = spec.equation,
             .grid = spec.grid,
-            .time_step = spec.time_step > 0 ? spec.time_step : 0.1 * spec.grid.spacing(),
+            .time_step = spec.time_step > 0 ? spec.time_step : 0.1 * spec.spacing(),
             .members = spec.members,
             .parameters =
                 std::visit([&](const auto& equation) { return expanded_parameters(equation, spec); }, spec.equation),
             .shape = spec.shape,
-            .most_members = spec.members_per_slice};
+            .most_members = spec.members_per_slice,
+            .grid_y = spec.grid_y};
 }
 
 void check_requests(std::span<const ObservableRequest> requests) {
@@ -91,10 +115,10 @@ void check_requests(std::span<const ObservableRequest> requests) {
 }
 
 void check_saved(std::int64_t step, std::size_t numbers, const EnsembleSpec& spec) {
-    const std::int64_t expected = spec.members * spec.grid.points();
+    const std::int64_t expected = spec.members * spec.points();
     if (static_cast<std::int64_t>(numbers) != expected)
         throw InvalidArgument("a saved state of " + std::to_string(numbers) + " numbers does not suit " +
-                              std::to_string(spec.members) + " members of " + std::to_string(spec.grid.points()) +
+                              std::to_string(spec.members) + " members of " + std::to_string(spec.points()) +
                               " points, which have " + std::to_string(expected) +
                               ": give the specification it was saved with");
     if (step < 0)

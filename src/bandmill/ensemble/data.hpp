@@ -21,7 +21,7 @@ template <class T> struct Ensemble<T>::Data {
     bool torn = false;           // an error came between two slices of a chunk
 
     bool resident() const { return slice == spec.members; }
-    T* states_of(std::int64_t member) { return states.data() + member * spec.grid.points(); }
+    T* states_of(std::int64_t member) { return states.data() + member * spec.points(); }
 
     enum class Use { read, write };
     // Calls body(first, count) with each slice in the stepper, once.

@@ -11,9 +11,9 @@ namespace bandmill {
 namespace {
 
 template <class T> std::vector<T> first_states(const EnsembleSpec& spec, const InitialState& initial) {
-    detail::check_initial_state(initial, spec.grid, spec.members);
-    std::vector<T> states(static_cast<std::size_t>(spec.members * spec.grid.points()));
-    detail::fill_initial_states(initial, spec.grid, spec.first_member, 0, spec.members, states.data());
+    detail::check_initial_state(initial, spec.grid, spec.members, spec.rows());
+    std::vector<T> states(static_cast<std::size_t>(spec.members * spec.points()));
+    detail::fill_initial_states(initial, spec.grid, spec.first_member, 0, spec.members, states.data(), spec.rows());
     return states;
 }
 
@@ -101,7 +101,7 @@ template <class T> Sample Ensemble<T>::sample(std::span<const ObservableRequest>
 }
 
 template <class T> std::vector<T> Ensemble<T>::states(std::int64_t first, std::int64_t count) {
-    const std::int64_t members = data().spec.members, points = data().spec.grid.points();
+    const std::int64_t members = data().spec.members, points = data().spec.points();
     if (count == -1) count = members - first;
     if (first < 0 || count < 0 || first > members || count > members - first)
         throw InvalidArgument("the states of " + (count < 0 ? "the" : std::to_string(count)) + " members from number " +

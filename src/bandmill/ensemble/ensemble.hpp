@@ -13,7 +13,9 @@
 #include "bandmill/ensemble/observable.hpp"
 #include "bandmill/ensemble/stepper.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 
 namespace bandmill {
 
@@ -21,13 +23,19 @@ struct EnsembleSpec {
     Equation equation;
     Grid grid;
     std::int64_t members = 1;
-    double time_step = 0; // 0: the paper's 0.1 dx
+    double time_step = 0; // 0: the paper's 0.1 dx, with the smaller spacing of a plane
     // What differs from member to member, in the order of the equation's member_parameters: for each either one value
     // for all, or one per member.
     std::vector<std::vector<double>> parameters = {};
     std::int64_t first_member = 0;      // the number of the first, where an ensemble is split over several processes
     std::int64_t members_per_slice = 0; // 0: as many as there is memory for
     Shape shape = Shape::throughput;
+    // The second direction: a member is then a plane [y][x], stepped by ADI (docs/planes.md), and `grid` its x.
+    std::optional<Grid> grid_y = {};
+
+    std::int64_t rows() const { return grid_y ? grid_y->points() : 1; } // of points along x
+    std::int64_t points() const { return grid.points() * rows(); }      // of a member
+    double spacing() const { return grid_y ? std::min(grid.spacing(), grid_y->spacing()) : grid.spacing(); } // smallest
 };
 
 // A member whose state is no longer finite: it stays out of every statistic from then on.

@@ -26,12 +26,12 @@ void check_per_member(const std::vector<double>& values, std::int64_t members, c
                                   " is not finite (no run can start from it): give a finite number");
 }
 
-void check(const UniformNoise& noise, const Grid& grid, std::int64_t members) {
+void check(const UniformNoise& noise, std::int64_t points, std::int64_t members) {
     if (!(noise.amplitude >= 0) || !std::isfinite(noise.amplitude))
         throw InvalidArgument("the amplitude of the noise is " + text(noise.amplitude) +
                               " (values lie between -amplitude and amplitude): give a finite number of 0 or more");
-    if (grid.points() > most_random_points)
-        throw InvalidArgument("noise on " + std::to_string(grid.points()) +
+    if (points > most_random_points)
+        throw InvalidArgument("noise on " + std::to_string(points) +
                               " points is not possible (there are 2^33 random numbers for a member): give states");
     check_per_member(noise.mean, members, "the mean");
     if (!noise.numbers.empty() && static_cast<std::int64_t>(noise.numbers.size()) != members)
@@ -39,27 +39,27 @@ void check(const UniformNoise& noise, const Grid& grid, std::int64_t members) {
                               std::to_string(members) + " members: give one for each, or none");
 }
 
-void check(const Cosine& cosine, const Grid&, std::int64_t) {
+void check(const Cosine& cosine, std::int64_t, std::int64_t) {
     if (!std::isfinite(cosine.amplitude) || !std::isfinite(cosine.wavenumber) || !std::isfinite(cosine.mean))
         throw InvalidArgument("the amplitude, wavenumber or mean of the initial cosine is not finite: give finite "
                               "numbers");
 }
 
-void check(const Constant& constant, const Grid&, std::int64_t members) {
+void check(const Constant& constant, std::int64_t, std::int64_t members) {
     check_per_member(constant.value, members, "the value");
 }
 
-void check(const GivenStates& given, const Grid& grid, std::int64_t members) {
-    if (static_cast<std::int64_t>(given.states.size()) != members * grid.points())
+void check(const GivenStates& given, std::int64_t points, std::int64_t members) {
+    if (static_cast<std::int64_t>(given.states.size()) != members * points)
         throw InvalidArgument(std::to_string(given.states.size()) + " numbers were given as initial states, but " +
-                              std::to_string(members) + " members of " + std::to_string(grid.points()) +
-                              " points have " + std::to_string(members * grid.points()) + ": give [member][point]");
+                              std::to_string(members) + " members of " + std::to_string(points) + " points have " +
+                              std::to_string(members * points) + ": give [member][point]");
     for (std::size_t at = 0; at < given.states.size(); ++at)
         if (!std::isfinite(given.states[at]))
-            throw InvalidArgument(
-                "the initial state of member " + std::to_string(static_cast<std::int64_t>(at) / grid.points()) +
-                " is not finite at point " + std::to_string(static_cast<std::int64_t>(at) % grid.points()) +
-                " (no run can start from it): give finite numbers");
+            throw InvalidArgument("the initial state of member " +
+                                  std::to_string(static_cast<std::int64_t>(at) / points) + " is not finite at point " +
+                                  std::to_string(static_cast<std::int64_t>(at) % points) +
+                                  " (no run can start from it): give finite numbers");
 }
 
 double of_member(const std::vector<double>& values, std::int64_t member) {
@@ -93,10 +93,11 @@ void write_noise(const UniformNoise& noise, std::int64_t points, std::uint64_t n
 
 template <class T> struct Filler {
     const Grid& grid;
+    std::int64_t points; // of a member
     std::int64_t numbered_from, first, count;
     T* states;
 
-    T* state(std::int64_t k) const { return states + k * grid.points(); }
+    T* state(std::int64_t k) const { return states + k * points; }
     std::int64_t number(const UniformNoise& noise, std::int64_t member) const {
         return noise.numbers.empty() ? numbered_from + member : noise.numbers[static_cast<std::size_t>(member)];
     }
@@ -104,40 +105,41 @@ template <class T> struct Filler {
     void operator()(const UniformNoise& noise) const {
         for_each_share(count, thread_count({}), [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t k = begin; k < end; ++k)
-                write_noise(noise, grid.points(), static_cast<std::uint64_t>(number(noise, first + k)),
+                write_noise(noise, points, static_cast<std::uint64_t>(number(noise, first + k)),
                             of_member(noise.mean, first + k), state(k));
         });
     }
     void operator()(const Cosine& cosine) const {
         if (count == 0) return;
-        for (std::int64_t i = 0; i < grid.points(); ++i)
+        const std::int64_t n = grid.points();
+        for (std::int64_t i = 0; i < n; ++i)
             states[i] = static_cast<T>(cosine.mean + cosine.amplitude * std::cos(cosine.wavenumber * grid.position(i)));
-        for (std::int64_t k = 1; k < count; ++k) std::copy_n(states, grid.points(), state(k));
+        for (std::int64_t at = n; at < count * points; at += n) std::copy_n(states, n, states + at);
     }
     void operator()(const Constant& constant) const {
         for (std::int64_t k = 0; k < count; ++k)
-            std::fill_n(state(k), grid.points(), static_cast<T>(of_member(constant.value, first + k)));
+            std::fill_n(state(k), points, static_cast<T>(of_member(constant.value, first + k)));
     }
     void operator()(const GivenStates& given) const {
-        const double* from = given.states.data() + first * grid.points();
-        std::transform(from, from + count * grid.points(), states, [](double value) { return static_cast<T>(value); });
+        const double* from = given.states.data() + first * points;
+        std::transform(from, from + count * points, states, [](double value) { return static_cast<T>(value); });
     }
 };
 
 } // namespace
 
-void check_initial_state(const InitialState& initial, const Grid& grid, std::int64_t members) {
-    std::visit([&](const auto& kind) { check(kind, grid, members); }, initial);
+void check_initial_state(const InitialState& initial, const Grid& grid, std::int64_t members, std::int64_t rows) {
+    std::visit([&](const auto& kind) { check(kind, grid.points() * rows, members); }, initial);
 }
 
 template <class T>
 void fill_initial_states(const InitialState& initial, const Grid& grid, std::int64_t numbered_from, std::int64_t first,
-                         std::int64_t count, T* states) {
-    std::visit(Filler<T>{grid, numbered_from, first, count, states}, initial);
+                         std::int64_t count, T* states, std::int64_t rows) {
+    std::visit(Filler<T>{grid, grid.points() * rows, numbered_from, first, count, states}, initial);
 }
 template void fill_initial_states<double>(const InitialState&, const Grid&, std::int64_t, std::int64_t, std::int64_t,
-                                          double*);
+                                          double*, std::int64_t);
 template void fill_initial_states<float>(const InitialState&, const Grid&, std::int64_t, std::int64_t, std::int64_t,
-                                         float*);
+                                         float*, std::int64_t);
 
 } // namespace bandmill::detail

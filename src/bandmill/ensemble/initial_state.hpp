@@ -19,7 +19,7 @@ struct UniformNoise {
     // Whose noise each member gets; empty: that of its own number, which counts from the ensemble's first_member on.
     std::vector<std::int64_t> numbers = {};
 };
-// mean + amplitude cos(wavenumber x)
+// mean + amplitude cos(wavenumber x); the same in every row of a plane
 struct Cosine {
     double amplitude, wavenumber;
     double mean = 0;
@@ -35,13 +35,13 @@ struct GivenStates {
 using InitialState = std::variant<UniformNoise, Cosine, Constant, GivenStates>;
 
 namespace detail {
-// Throws InvalidArgument if it does not suit so many members and points.
-void check_initial_state(const InitialState& initial, const Grid& grid, std::int64_t members);
+// Throws InvalidArgument if it does not suit so many members and points. A member has `rows` rows of the grid's points.
+void check_initial_state(const InitialState& initial, const Grid& grid, std::int64_t members, std::int64_t rows = 1);
 // Members first .. first + count - 1, [member][point]. `numbered_from` is added to a member's place for its random
 // numbers.
 template <class T>
 void fill_initial_states(const InitialState& initial, const Grid& grid, std::int64_t numbered_from, std::int64_t first,
-                         std::int64_t count, T* states);
+                         std::int64_t count, T* states, std::int64_t rows = 1);
 } // namespace detail
 
 } // namespace bandmill

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct StepperSetup {
     std::int64_t members;           // of the ensemble; a backend may hold fewer at a time
     std::vector<double> parameters; // [parameter][member]
     Shape shape = Shape::throughput;
-    std::int64_t most_members = 0; // to hold at a time; 0: as many as there is memory for
+    std::int64_t most_members = 0;   // to hold at a time; 0: as many as there is memory for
+    std::optional<Grid> grid_y = {}; // of a plane
 };
 
 // Where the results of `samples` samples of the members held go.

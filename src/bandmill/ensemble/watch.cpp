@@ -10,6 +10,16 @@
 namespace bandmill::detail {
 namespace {
 
+double stable_step(const EnsembleSpec& spec, double largest) {
+    return std::visit(
+        [&]<class E>(const E& equation) {
+            if constexpr (PlaneEquation<E>)
+                if (spec.grid_y) return equation.plane_stable_step(spec.grid, *spec.grid_y, largest);
+            return equation.stable_step(spec.grid, largest);
+        },
+        spec.equation);
+}
+
 std::vector<double> parameters_of(const EnsembleSpec& spec, std::int64_t member) {
     std::vector<double> own;
     for (const std::vector<double>& values : spec.parameters)
@@ -48,8 +58,7 @@ void Watch::look_at(std::int64_t first, std::span<const double> largest, double 
 
 void Watch::warn_of_time_step(double time) {
     const double bound = std::exchange(largest_, usual_largest);
-    const double limit =
-        std::visit([&](const auto& equation) { return equation.stable_step(spec_.grid, bound); }, spec_.equation);
+    const double limit = stable_step(spec_, bound);
     const double excess = time_step_ / limit;
     if (!(excess > warned_excess_)) return;
     warned_excess_ = 2 * excess;
@@ -64,7 +73,7 @@ void Watch::warn_of_time_step(double time) {
 void Watch::warn_of_round_off() {
     const auto [linear, implicitness] =
         std::visit([]<class E>(const E& e) { return std::pair(e.implicit(), E::implicitness); }, spec_.equation);
-    const double dx2 = spec_.grid.spacing() * spec_.grid.spacing();
+    const double dx2 = spec_.spacing() * spec_.spacing();
     const double stiffness =
         implicitness * time_step_ * std::max(std::abs(linear.second) / dx2, std::abs(linear.fourth) / (dx2 * dx2));
     if (!(epsilon_ * stiffness > 1e-3)) return;

@@ -53,6 +53,29 @@ struct CahnHilliard {
         const double neighbour = gamma / (grid.spacing() * grid.spacing());
         return {1, static_cast<T>(1 - 2 * neighbour), static_cast<T>(neighbour)};
     }
+
+    static constexpr int plane_corrections = 0;
+    // A mode's squares of wavenumbers p, q along x, y: its amplification 1 - dt ((p + q) a + gamma (p + q)^2) / D with
+    // D = (1 + dt gamma p^2)(1 + dt gamma q^2) must not pass -1. Worst where p = q = s: dt a s <= 1 + (dt gamma s^2)^2,
+    // at s^3 = a / (4 dt gamma^2), which gives dt <= 16 / sqrt(27) gamma / a^2; or at the largest s of the grids, for
+    // which this stays on the safe side. (docs/planes.md derives it.)
+    double plane_stable_step(const Grid&, const Grid&, double largest) const {
+        const double a = 3 * largest * largest - 1;
+        if (a <= 0) return std::numeric_limits<double>::infinity();
+        return 16 / std::sqrt(27.0) * gamma / (a * a);
+    }
+    template <class T> struct PlaneRate {
+        double scale;
+        T gamma, half; // gamma / 2
+
+        BANDMILL_HD T potential(T here, T laplacian) const { return here * (here * here - T(1)) - gamma * laplacian; }
+        // (C^2 - 1)^2 / 4 + gamma / 2 |grad C|^2
+        BANDMILL_HD T energy(T here, T, T gradient2) const {
+            const T well = here * here - T(1);
+            return T(0.25) * (well * well) + half * gradient2;
+        }
+    };
+    template <class T> PlaneRate<T> plane_rate() const { return {1, static_cast<T>(gamma), static_cast<T>(gamma / 2)}; }
 };
 
 } // namespace bandmill

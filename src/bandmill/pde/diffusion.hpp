@@ -36,6 +36,17 @@ struct Diffusion {
     template <class T> Rate<T> rate(const Grid& grid) const {
         return {diffusivity, static_cast<T>(diffusivity / 4 / (grid.spacing() * grid.spacing()))};
     }
+
+    static constexpr int plane_corrections = 0;
+    double plane_stable_step(const Grid&, const Grid&, double) const { return std::numeric_limits<double>::infinity(); }
+    template <class T> struct PlaneRate {
+        double scale;
+        T half; // D / 2
+
+        BANDMILL_HD T potential(T here, T) const { return here; }
+        BANDMILL_HD T energy(T, T, T gradient2) const { return half * gradient2; }
+    };
+    template <class T> PlaneRate<T> plane_rate() const { return {diffusivity, static_cast<T>(diffusivity / 2)}; }
 };
 
 } // namespace bandmill

@@ -24,6 +24,15 @@
 //   end_potential(g)                    the potential at a Dirichlet end, where C = g; 0 if this is left out
 //
 // They take numbers on a GPU and SIMD packs of members on a CPU.
+//
+// An equation that has planes too (two dimensions, periodic; docs/planes.md) has besides
+//
+//   plane_corrections                       how often a step's increment is corrected: 1 where the operator has a mixed
+//                                           derivative that must be second order in time, else 0
+//   plane_stable_step(x, y, largest)        as stable_step
+//   plane_rate<T>()                         a functor for the rate = scale * Laplacian of potential:
+//       potential(here, laplacian)          at one point
+//       energy(here, laplacian, gradient2)  free energy density; gradient2 is |grad C|^2
 #pragma once
 
 #include "bandmill/base/arithmetic.hpp"
@@ -54,5 +63,11 @@ inline void require_finite(double value, const char* what) {
     if (!std::isfinite(value)) throw InvalidArgument(std::string(what) + " is not finite: give a finite number");
 }
 } // namespace detail
+
+// Has it planes?
+template <class E>
+concept PlaneEquation = requires(const E& equation) {
+    equation.template plane_rate<double>();
+};
 
 } // namespace bandmill

@@ -39,6 +39,18 @@ struct Hyperdiffusion {
         const double dx2 = grid.spacing() * grid.spacing();
         return {-diffusivity / dx2, static_cast<T>(diffusivity / 2 / (dx2 * dx2))};
     }
+
+    static constexpr int plane_corrections = 1; // for the mixed derivative
+    double plane_stable_step(const Grid&, const Grid&, double) const { return std::numeric_limits<double>::infinity(); }
+    template <class T> struct PlaneRate {
+        double scale;
+        T half; // K / 2
+
+        BANDMILL_HD T potential(T, T laplacian) const { return -laplacian; }
+        // The functional it descends: K/2 (lap C)^2.
+        BANDMILL_HD T energy(T, T laplacian, T) const { return half * (laplacian * laplacian); }
+    };
+    template <class T> PlaneRate<T> plane_rate() const { return {diffusivity, static_cast<T>(diffusivity / 2)}; }
 };
 
 } // namespace bandmill

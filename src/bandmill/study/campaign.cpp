@@ -97,7 +97,7 @@ template <class T> class Campaign {
     // Of the pieces of all ranks, takes those that are for this one.
     void begin_round(const std::vector<PieceHead>& all) {
         groups_ = study_.groups();
-        const std::int64_t points = study_.spec(groups_.front().first, 1).grid.points();
+        const std::int64_t points = study_.spec(groups_.front().first, 1).points();
         points_ = static_cast<double>(points);
         const std::int64_t most = std::max<std::int64_t>(1, plan_.piece_points / points);
         left_at_start_ = 0;
@@ -297,7 +297,7 @@ std::string lines_of(const std::vector<LostMember>& lost) {
 
 template <class T> std::int64_t Study<T>::chunk(const EnsembleSpec& piece) const {
     constexpr double wanted_seconds = 0.3;
-    const double points = static_cast<double>(piece.members) * static_cast<double>(piece.grid.points());
+    const double points = static_cast<double>(piece.members) * static_cast<double>(piece.points());
     return static_cast<std::int64_t>(std::clamp(wanted_seconds * point_steps_per_second_ / points, 10.0, 1000.0));
 }
 
@@ -321,8 +321,8 @@ RunResult Study<T>::run_for_a_while(Ensemble<T>& piece, RunPlan plan, const GoOn
 template <class T> void Study<T>::time_steps(const EnsembleSpec& piece, std::int64_t steps, double seconds) {
     if (steps <= 0 || !(seconds > 0)) return;
     stepping_seconds += seconds;
-    point_steps_per_second_ = static_cast<double>(steps) * static_cast<double>(piece.members) *
-                              static_cast<double>(piece.grid.points()) / seconds;
+    point_steps_per_second_ =
+        static_cast<double>(steps) * static_cast<double>(piece.members) * static_cast<double>(piece.points()) / seconds;
 }
 template class Study<double>;
 template class Study<float>;

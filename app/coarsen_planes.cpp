@@ -1,0 +1,261 @@
+// bandmill coarsen --dimensions 2: how domains of planes grow, with error bars and the exponent of their law.
+#include "bench_common.hpp"
+#include "coarsen.hpp"
+#include "json_head.hpp"
+
+#include "bandmill/study/plane_coarsening.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace app {
+namespace {
+
+using bandmill::PlaneCoarseningResult;
+using bandmill::PlaneCoarseningSpec;
+using bandmill::PowerFit;
+
+constexpr double points_per_length = 128 / (2 * std::numbers::pi); // some six on an interface at gamma = 0.01
+
+// "1024" for both directions, or "1024x512".
+std::pair<std::string, std::string> split_sides(const std::string& text) {
+    const std::size_t at = text.find('x');
+    if (at == std::string::npos) return {text, text};
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::int64_t usual_points(double length) {
+    const double usual = std::ceil(points_per_length * length - 1e-9);
+    if (!(usual <= 1e9))
+        throw UsageError(fmt::format("--length {} is too long for the usual spacing: give --points", length));
+    return std::max<std::int64_t>(bandmill::Grid::fewest_points, static_cast<std::int64_t>(usual));
+}
+
+PlaneCoarseningSpec read_spec(Options& options) {
+    PlaneCoarseningSpec spec;
+    const auto [length_x, length_y] = split_sides(options["length"]);
+    const double lx = parse_positive("--length", length_x), ly = parse_positive("--length", length_y);
+    if (!options.given("points")) options.set("points", fmt::format("{}x{}", usual_points(lx), usual_points(ly)));
+    const auto [points_x, points_y] = split_sides(options["points"]);
+    spec.x = bandmill::Grid(parse_size("--points", points_x, bandmill::Grid::fewest_points, 1LL << 29), lx);
+    spec.y = bandmill::Grid(parse_size("--points", points_y, bandmill::Grid::fewest_points, 1LL << 29), ly);
+    spec.members = parse_size("--members", options["members"], 1, most_elements / spec.points());
+    spec.equation.gamma = parse_positive("--gamma", options["gamma"]);
+    spec.noise.amplitude = parse_number("--noise", options["noise"], 0);
+    spec.noise.mean = {parse_real("--mean", options["mean"])};
+    spec.noise.seed = static_cast<std::uint64_t>(parse_size("--seed", options["seed"], 0));
+    spec.until = parse_positive("--until", options["until"]);
+    if (options.given("dt")) spec.time_step = parse_positive("--dt", options["dt"]);
+    if (spec.step_length() > spec.until)
+        throw UsageError(
+            fmt::format("--dt {:.6g} is longer than the whole run (--until {})", spec.step_length(), options["until"]));
+    options.set("dt", fmt::format("{}", spec.step_length()));
+    spec.times = read_sample_times(options["samples"], spec.until, spec.step_length());
+    if (spec.times.empty())
+        throw UsageError("--samples every-step is for one dimension (planes take longer to measure than to step): "
+                         "write log:200 or linear:200");
+    if (options["histogram-times"] != "none")
+        throw UsageError("--histogram-times is for one dimension, where domains can be counted: leave it out");
+    const auto [from, to] = split_range("--fit", options["fit"]);
+    spec.fit_from = parse_positive("--fit", from);
+    spec.fit_to = parse_positive("--fit", to);
+    if (!(spec.fit_from < spec.fit_to))
+        throw UsageError(fmt::format("--fit {} is empty: give the earlier time first", options["fit"]));
+    return spec;
+}
+
+bandmill::DataLayout layout_of(const std::vector<double>& times) {
+    using enum bandmill::NumberType;
+    bandmill::DataLayout layout;
+    layout.dimensions = {{"time", static_cast<std::int64_t>(times.size())}};
+    const auto add = [&](const char* name, bandmill::NumberType type, const char* meaning) {
+        layout.variables.push_back({name, type, {"time"}, {{"long_name", meaning}, {"units", "1"}}});
+    };
+    add("time", f64, "time, in units of the equation");
+    add("domain_size_mean", f64, "mean over members of l = 1 / (1 - <C^2>)");
+    add("domain_size_stderr", f64, "standard error of domain_size_mean");
+    add("domain_size_variance", f64, "variance of l from member to member");
+    add("interface_length_mean", f64, "mean over members of the length of the lines C = 0 in a plane");
+    add("interface_length_stderr", f64, "standard error of interface_length_mean");
+    add("domain_length", f64, "area of a plane / interface_length_mean");
+    add("member_count", i64, "members in these statistics");
+    add("left_out", i64, "members not finite or out of range");
+    return layout;
+}
+
+void add_attributes(bandmill::DataLayout& layout, const PlaneCoarseningSpec& spec) {
+    const auto add = [&](const char* name, auto value) { layout.attributes.push_back({name, value}); };
+    for (const char* name : {"fit_exponent", "fit_exponent_error95", "fit_prefactor", "fit_correlation",
+                             "fit_length_exponent", "fit_length_exponent_error95", "fit_length_prefactor"})
+        add(name, std::numeric_limits<double>::quiet_NaN());
+    add("fit_from", spec.fit_from);
+    add("fit_to", spec.fit_to);
+    add("fit_law", "domain_size_mean = fit_prefactor * time ^ fit_exponent; domain_length likewise, fit_length_...");
+    add("fit_groups", std::int64_t{0});
+    add("lost_members", std::int64_t{0});
+    add("equation", "cahn-hilliard");
+    add("dimensions", std::int64_t{2});
+    add("gamma", spec.equation.gamma);
+    add("length_x", spec.x.length());
+    add("length_y", spec.y.length());
+    add("points_x", spec.x.points());
+    add("points_y", spec.y.points());
+    add("time_step", spec.step_length());
+    add("seed", static_cast<std::int64_t>(spec.noise.seed));
+}
+
+void write(bandmill::DataFile& file, const PlaneCoarseningResult& result, std::size_t lost) {
+    using Reals = std::span<const double>;
+    using Counts = std::span<const std::int64_t>;
+    file.write("domain_size_mean", 0, Reals(result.size));
+    file.write("domain_size_stderr", 0, Reals(result.size_error));
+    file.write("domain_size_variance", 0, Reals(result.size_variance));
+    file.write("interface_length_mean", 0, Reals(result.interfaces));
+    file.write("interface_length_stderr", 0, Reals(result.interfaces_error));
+    file.write("domain_length", 0, Reals(result.length));
+    file.write("member_count", 0, Counts(result.members));
+    file.write("left_out", 0, Counts(result.left_out));
+    file.set_attribute("fit_exponent", result.size_fit.exponent);
+    file.set_attribute("fit_exponent_error95", result.size_fit.exponent_error);
+    file.set_attribute("fit_prefactor", result.size_fit.prefactor);
+    file.set_attribute("fit_correlation", result.size_fit.correlation);
+    file.set_attribute("fit_length_exponent", result.length_fit.exponent);
+    file.set_attribute("fit_length_exponent_error95", result.length_fit.exponent_error);
+    file.set_attribute("fit_length_prefactor", result.length_fit.prefactor);
+    file.set_attribute("fit_to", result.fit_to);
+    file.set_attribute("fit_groups", result.fit_groups);
+    file.set_attribute("lost_members", static_cast<std::int64_t>(lost));
+}
+
+std::string fit_line(const char* name, const PowerFit& fit) {
+    return fmt::format("{:<8} {:.4f} t^({:.4f} +- {})   r = {:.5f}\n", name, fit.prefactor, fit.exponent,
+                       or_dash(fit.exponent_error), fit.correlation);
+}
+
+std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result,
+                   const std::vector<bandmill::LostMember>& lost, const std::string& out) {
+    std::string text = "\n      time   mean l   std. error   area / interface length    members\n";
+    for (const std::size_t i : chosen_samples(result.times))
+        text += fmt::format("{:10.4g} {:8.4f} {:>12} {:25.4f} {:10d}\n", result.times[i], result.size[i],
+                            or_dash(result.size_error[i]), result.length[i], result.members[i]);
+    if (result.left_out.back() > 0)
+        text +=
+            fmt::format("{} members are left out at the end: not finite, or l out of range\n", result.left_out.back());
+    if (result.fit_samples >= 2) {
+        text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);
+        text += fit_line("l", result.size_fit) + fit_line("length", result.length_fit);
+        text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.fit_groups);
+        text += "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "
+                "plane\n";
+    } else if (result.fit_from >= spec.until) {
+        text += fmt::format("\nno fit: its window begins at t = {:.4g}, after the end\n", result.fit_from);
+    } else {
+        text += fmt::format("\nno fit: fewer than two samples lie in {:.4g} <= t <= {:.4g}\n", result.fit_from,
+                            result.fit_to);
+    }
+    return text + lost_text(lost) + fmt::format("\nwritten to {}\n", out);
+}
+
+void write_fit(JsonWriter& json, const char* name, const PowerFit& fit) {
+    json.begin_object(name)
+        .value("prefactor", fit.prefactor)
+        .value("exponent", fit.exponent)
+        .value("exponent_error95", fit.exponent_error)
+        .value("correlation", fit.correlation)
+        .end_object();
+}
+
+std::string summary_json(const Machine& machine, const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result,
+                         std::size_t lost, const std::string& out, double seconds, double work,
+                         double stepping_seconds) {
+    JsonWriter json;
+    json.begin_object();
+    write_study_head(json, "coarsen", out, machine);
+    json.value("dimensions", 2)
+        .value("members", spec.members)
+        .value("points_x", spec.x.points())
+        .value("points_y", spec.y.points())
+        .value("length_x", spec.x.length())
+        .value("length_y", spec.y.length())
+        .value("gamma", spec.equation.gamma)
+        .value("lost_members", lost)
+        .value("seconds", seconds)
+        .value("stepping_seconds", stepping_seconds)
+        .value("point_steps_per_second", work / seconds);
+    json.begin_object("fit")
+        .value("from", result.fit_from)
+        .value("to", result.fit_to)
+        .value("groups", result.fit_groups);
+    write_fit(json, "domain_size", result.size_fit);
+    write_fit(json, "domain_length", result.length_fit);
+    json.end_object().begin_array("samples");
+    for (const std::size_t i : chosen_samples(result.times))
+        json.begin_object()
+            .value("time", result.times[i])
+            .value("domain_size_mean", result.size[i])
+            .value("domain_size_stderr", result.size_error[i])
+            .value("domain_length", result.length[i])
+            .value("member_count", result.members[i])
+            .end_object();
+    return json.end_array().end_object().text();
+}
+
+template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
+    const PlaneCoarseningSpec spec = read_spec(options);
+    const Machine machine = choose_machine(options, ranks);
+    bandmill::PlaneCoarsening<T> study(spec);
+    PlaneCoarseningResult result;
+    StudyRun<T> run{
+        .name = "coarsen", .study = study, .layout = layout_of(study.times()), .records = false, .finish = {}};
+    run.layout.attributes =
+        provenance("Growth of domains in two-dimensional Cahn-Hilliard runs", options, machine, ranks);
+    add_attributes(run.layout, spec);
+    if (options.flag("dry-run")) {
+        print_estimate(study, run.layout, false, options, machine, ranks);
+        return 0;
+    }
+    run.begin = [&](bandmill::DataFile& file) {
+        if (ranks.is_root()) file.write("time", 0, std::span<const double>(study.times()));
+    };
+    run.finish = [&](bandmill::DataFile& file) {
+        result = study.result();
+        write(file, result, study.lost.size());
+    };
+    const SummaryFile summary(options, ranks.is_root());
+    run.heading = fmt::format("{} runs of {} x {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
+                              spec.x.points(), spec.y.points(), machine.device, spec.until, study.steps());
+    const int code = carry_out(run, options, machine, ranks, resumed);
+    if (code != 0 || !ranks.is_root()) return code;
+    const std::string out = results_name(options, resumed);
+    if (!summary.to_stdout())
+        print_now(report(spec, result, study.lost, out) + speed_text(study, run.seconds, resumed) + "\n",
+                  options.flag("quiet"));
+    summary.write(summary_json(machine, spec, result, study.lost.size(), out, run.seconds,
+                               resumed ? std::numeric_limits<double>::quiet_NaN() : point_steps(study),
+                               study.stepping_seconds));
+    return 0;
+}
+
+} // namespace
+
+void settle_planes(Options& options) {
+    const auto usually = [&](const char* name, const std::string& value) {
+        if (!options.chosen(name)) options.set(name, value);
+    };
+    usually("members", "8");
+    usually("length", "4pi");
+    usually("until", "30");
+    usually("samples", "log:200");
+    usually("histogram-times", "none");
+    // The last decade.
+    const double until = parse_positive("--until", options["until"]);
+    usually("fit", fmt::format("{}:{}", until / 10, until));
+}
+
+int coarsen_planes(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
+    return with_precision(options, [&]<class T>() { return coarsen<T>(options, ranks, resumed); });
+}
+
+} // namespace app

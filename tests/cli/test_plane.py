@@ -1,0 +1,152 @@
+"""Coarsening of planes, run as a user runs it: what it writes and prints, the same bits again, and what it refuses."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from studies import BIN, SANITIZED, assert_refused, assert_same_data, read, run, start, succeed
+
+
+def small(*more, until=1, threads=1, points="48x40"):
+    problem = "coarsen --dimensions 2 --members 6 --length 2pix5 --samples log:30".split()
+    return [*problem, "--points", points, "--until", until, "--threads", threads, *more]
+
+
+
+def test_writes_what_it_promises(tmp_path):
+    succeed(tmp_path, *small(), "--quiet")
+    assert os.listdir(tmp_path) == ["coarsen.nc"]
+    data = read(tmp_path / "coarsen.nc")
+    assert data.attrs["points_x"] == 48 and data.attrs["points_y"] == 40
+    assert data.attrs["length_x"] == pytest.approx(2 * np.pi) and data.attrs["length_y"] == 5
+    assert data.attrs["time_step"] == pytest.approx(0.1 * min(2 * np.pi / 48, 5 / 40))
+    assert (data.member_count == 6).all() and (data.left_out == 0).all()
+    assert data.time[-1] >= 1 and (np.diff(data.time) > 0).all()
+    assert float(data.domain_size_mean[-1]) > 1.5 * float(data.domain_size_mean[0])
+    np.testing.assert_allclose(data.domain_length, 2 * np.pi * 5 / data.interface_length_mean, rtol=1e-13)
+    for name in data.variables:
+        assert data[name].attrs["long_name"] and data[name].attrs["units"]
+
+
+def test_fit_is_least_squares_in_logarithms(tmp_path):
+    printed = succeed(tmp_path, *small(), "--fit", "0.2:1", "--json", "summary.json").stdout
+    data = read(tmp_path / "coarsen.nc")
+    inside = data.where((data.time >= 0.2) & (data.time <= data.attrs["fit_to"] + 1e-9), drop=True)
+    for name, exponent in ("domain_size_mean", "fit_exponent"), ("domain_length", "fit_length_exponent"):
+        slope, intercept = np.polyfit(np.log(inside.time), np.log(inside[name]), 1)
+        assert data.attrs[exponent] == pytest.approx(slope, rel=1e-9)
+        assert data.attrs[exponent.replace("exponent", "prefactor")] == pytest.approx(np.exp(intercept), rel=1e-9)
+        assert 0 < data.attrs[exponent + "_error95"] < 1
+        assert f"t^({slope:.4f} +- " in printed
+    assert "theory   1/3 (Lifshitz-Slyozov)" in printed
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["dimensions"] == 2 and summary["fit"]["domain_size"]["exponent"] == data.attrs["fit_exponent"]
+
+
+def test_same_bits_for_any_threads(tmp_path):
+    succeed(tmp_path, *small(), "--out", "one.nc", "--quiet")
+    succeed(tmp_path, *small("--out", "two.nc", "--quiet", threads=2))
+    succeed(tmp_path, *small(), "--seed", "2", "--out", "other.nc", "--quiet")
+    assert_same_data(tmp_path / "one.nc", tmp_path / "two.nc")
+    assert not read(tmp_path / "one.nc").domain_size_mean.equals(read(tmp_path / "other.nc").domain_size_mean)
+
+
+@pytest.mark.skipif(
+    shutil.which("mpirun") is None or "MPI built" not in subprocess.run([BIN, "info"], capture_output=True, text=True).stdout,
+    reason="no mpirun, or a build without MPI",
+)
+def test_same_bits_for_any_ranks(tmp_path):
+    succeed(tmp_path, *small("--out", "one.nc", "--quiet"))
+    succeed(tmp_path, *small("--out", "three.nc", "--quiet"), ranks=3)
+    assert_same_data(tmp_path / "one.nc", tmp_path / "three.nc")
+
+
+def test_what_is_stored_gives_the_same_again(tmp_path):
+    succeed(tmp_path, *small(), "--quiet")
+    (tmp_path / "again.conf").write_text(read(tmp_path / "coarsen.nc").attrs["options"])
+    succeed(tmp_path, "coarsen", "--config", "again.conf", "--out", "again.nc", "--quiet")
+    assert_same_data(tmp_path / "coarsen.nc", tmp_path / "again.nc")
+    printed = succeed(tmp_path, "coarsen", "--dimensions", "2", "--print-config").stdout
+    assert "members = 8\n" in printed and "samples = log:200\n" in printed
+    (tmp_path / "printed.conf").write_text(printed)
+    assert succeed(tmp_path, "coarsen", "--config", "printed.conf", "--print-config").stdout == printed
+
+
+def test_stopped_and_resumed_with_the_same_bits(tmp_path):
+    # A second or two: long enough to be caught in the act.
+    longer = small("--dt", "0.005", "--checkpoint-every", "0.05s", until=2 if SANITIZED else 40, points="96x80")
+    succeed(tmp_path, *longer, "--out", "whole.nc", "--quiet")
+    with start(tmp_path, *longer, "--out", "x.nc", "--quiet") as process:
+        while not (tmp_path / "x.nc.checkpoint").exists() and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    succeed(tmp_path, "resume", "x.nc.checkpoint", "--threads", "2", "--quiet")
+    assert_same_data(tmp_path / "x.nc", tmp_path / "whole.nc")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--dimensions", "3"], ["--dimensions"]),
+        (["--dimensions", "2", "--points", "64x4"], ["--points", "4"]),
+        (["--dimensions", "2", "--points", "64x64x64"], ["--points"]),
+        (["--dimensions", "2", "--length", "2pix-1"], ["--length"]),
+        (["--dimensions", "2", "--samples", "every-step"], ["--samples", "log:200"]),
+        (["--dimensions", "2", "--histogram-times", "1,2"], ["--histogram-times"]),
+        (["--dimensions", "2", "--fit", "5:3"], ["--fit"]),
+        (["--dimensions", "1", "--points", "64x64"], ["--points"]),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path, arguments, words):
+    assert_refused(run(tmp_path, "coarsen", *arguments), *words)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_step_that_is_too_long_is_told(tmp_path):
+    done = succeed(tmp_path, *small("--dt", "0.0065", until=0.1))
+    assert "time step 0.0065 is above 0.0057" in done.stderr
+
+
+# --- bench plane
+
+
+def test_bench_of_planes(tmp_path):
+    cases = ["--points", "24,16x40", "--members", "2", "--precision", "f64,f32"]
+    succeed(tmp_path, "bench", "plane", "--threads", 1, "--steps", 3, "--repetitions", 2, *cases, "--json", "out.json")
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert result["benchmark"] == "plane" and result["skipped"] == []
+    assert [(one["nx"], one["ny"], one["dtype"]) for one in result["records"]] == [
+        (24, 24, "f64"), (24, 24, "f32"), (16, 40, "f64"), (16, 40, "f32")]  # fmt: skip
+    for one in result["records"]:
+        time_us = one["time_us"]
+        assert 0 < time_us["min"] <= time_us["median"] <= time_us["max"] and one["steps"] == 3
+        points = one["nx"] * one["ny"] * 2
+        assert one["gpoint_steps_per_s"] == pytest.approx(points * 3 / time_us["median"] / 1e3)
+        counted = 48 if one["dtype"] == "f64" else 24
+        assert one["counted_bytes_per_point"] == counted
+        assert one["share_of_ceiling"] == pytest.approx(
+            one["gpoint_steps_per_s"] * counted / one["ceiling_gbytes_per_s"]
+        )
+        # The usual way has the same scheme, in other code.
+        paper = one["rivals"]["paper"]
+        assert paper["wrong"] is False and paper["difference"] < (1e-12 if one["dtype"] == "f64" else 1e-5)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--points", "4"], ["--points", "4"]),
+        (["--equation", "forced-cahn-hilliard"], ["no planes"]),
+        (["--rivals", "nobody"], ["nobody"]),
+    ],
+)
+def test_what_cannot_be_benchmarked_is_refused(tmp_path, arguments, words):
+    assert_refused(run(tmp_path, "bench", "plane", "--backend", "cpu", *arguments), *words)
