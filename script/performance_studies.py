@@ -14,7 +14,7 @@ BARS = {256: 15, 512: 30}  # seconds for 2^20 members of so many points
 
 
 def studies(every):
-    return [(path, run) for path, run in every if run.get("study") == "coarsen"]
+    return [(path, run) for path, run in every if run.get("study") == "coarsen" and run.get("dimensions", 1) == 1]
 
 
 def length_text(run):
