@@ -90,10 +90,9 @@ void add_bench_stencil(CLI::App& bench) {
     text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
     text("--threads", options->threads, "N", "CPU threads (default all)");
     text("--stencil", options->stencil, "LIST",
-         "x3, x5, x7, y3, y5, y7, cross, 3x3, 5x5, advect-x, advect-y, advect [x3,x7,y3,y7,3x3,5x5]")
+         "x3, x5, x7, y3, y5, y7, cross, 3x3, 5x5, advect-x, advect-y, advect [six]")
         ->group("Cases");
-    text("--size", options->size, "LIST", "Rows x columns, or rows x columns x planes [cpu 2048x2048, cuda 4096x4096]")
-        ->group("Cases");
+    text("--size", options->size, "LIST", "Rows x columns (x planes) [cpu 2048x2048, cuda 4096x4096]")->group("Cases");
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
     text("--edges", options->edges, "LIST", "periodic, leave [periodic]")->group("Cases");
     text("--rivals", options->rivals, "NAMES",
@@ -106,6 +105,7 @@ void add_bench_stencil(CLI::App& bench) {
     command->footer(
         "A LIST has commas: --size 4096x4096,1024x1024x16. If any list is given, all combinations are run, the others\n"
         "taking what stands in [brackets]; without one, a standard set for the backend is run (about a minute).\n"
+        "[six] are x3, x7, y3, y7, 3x3 and 5x5.\n"
         "Planes are contiguous, row after row; repetitions take turns in enough of them to find no cache filled.\n"
         "Examples:\n"
         "  bandmill bench stencil --json results.json\n"
