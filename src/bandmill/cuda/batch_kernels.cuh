@@ -49,7 +49,7 @@ __device__ __forceinline__ void sweep_down(const BatchColumn<T>& column, const T
     rows.set_single(0, b, b_stride);
     int left = m; // to fetch
     const auto fetch = [&](int slot) {
-        rows.fetch(slot, max(0, min(C, left)), once, once);
+        rows.fetch(slot, left, once, once);
         left -= C;
     };
     for (int slot = 0; slot < column.chunks; ++slot) fetch(slot);
@@ -104,7 +104,7 @@ __device__ __forceinline__ void sweep_up(const BatchColumn<T>& column, const T* 
     rows.set_single(0, column.x + last * column.x_stride, column.x_stride);
     int next = last; // the chunk to fetch
     const auto fetch = [&](int slot) {
-        rows.fetch(slot, next < 0 ? 0 : min(C, m - next), once, usual, next < first_kept);
+        rows.fetch(slot, next < 0 ? 0 : m - next, once, usual, next < first_kept);
         next -= C;
     };
     for (int slot = 0; slot < column.chunks; ++slot) fetch(slot);
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(batch_width<T>) eliminate(const __grid_constan
     }
     int left = m; // rows to fetch
     const auto fetch_down = [&](int slot) {
-        down.fetch(slot, max(0, min(C, left)), once, once);
+        down.fetch(slot, left, once, once);
         left -= C;
     };
     for (int slot = 0; slot < chunks; ++slot) fetch_down(slot);

@@ -50,11 +50,13 @@ template <class T, int Tabled, int Single, int C, int Step> class Ring {
         single_[k] = from;
         stride_[k] = stride;
     }
-    // Fetches the next chunk into a slot: `rows` of it, C but for the last ones; none counts as a chunk all the same.
+    // Fetches the next chunk into a slot: as much of it as the `rows` that are left hold; none counts as a chunk all
+    // the same. They are compared as they are: clamped to 0 .. C first, nvcc 13.0 takes a part of a chunk for a whole
+    // one (it fuses both into VIMNMX.RELU and branches on the wrong of its two predicates).
     __device__ __forceinline__ void fetch(int slot, int rows, std::uint64_t table_policy, std::uint64_t single_policy,
                                           bool with_single = true) {
         T* const to = column_ + slot * (C * row * width);
-        if (rows == C) {
+        if (rows >= C) {
 #pragma unroll
             for (int j = 0; j < C; ++j)
 #pragma unroll
