@@ -6,6 +6,7 @@ set(bandmill_headers
   bandmill.hpp
   band/factor.hpp band/matrix.hpp band/solve.hpp
   base/arithmetic.hpp base/array.hpp base/error.hpp base/event.hpp base/field.hpp base/macros.hpp base/space.hpp
+  c/bandmill.h
   cpu/isa.hpp
   ensemble/ensemble.hpp ensemble/initial_state.hpp ensemble/observable.hpp ensemble/stepper.hpp ensemble/sums.hpp
   pde/cahn_hilliard.hpp pde/diffusion.hpp pde/equation.hpp pde/equations.hpp pde/forced_cahn_hilliard.hpp pde/grid.hpp
