@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(bandmill_headers
   bandmill.hpp
-  band/factor.hpp band/matrix.hpp band/solve.hpp
+  band/batch.hpp band/factor.hpp band/matrix.hpp band/solve.hpp
   base/arithmetic.hpp base/array.hpp base/error.hpp base/event.hpp base/field.hpp base/macros.hpp base/space.hpp
   c/bandmill.h
   cpu/isa.hpp

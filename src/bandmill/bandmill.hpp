@@ -1,6 +1,7 @@
 // Everything a user of the library needs.
 #pragma once
 
+#include "bandmill/band/batch.hpp"
 #include "bandmill/band/factor.hpp"
 #include "bandmill/band/matrix.hpp"
 #include "bandmill/band/solve.hpp"

@@ -72,6 +72,32 @@ bool collide(const Dimension& a, const Dimension& b) {
     return b.stride / x < a.count && a.stride / x < b.count;
 }
 
+bool meet(const FieldShape& from_shape, const void* from_data, const FieldShape& to_shape, const void* to_data,
+          std::size_t element_bytes, bool same_is_fine) {
+    if (empty(from_shape) || empty(to_shape)) return false;
+    const FieldShape from = normalised(from_shape), to = normalised(to_shape);
+    const Extent read = extent(from), write = extent(to);
+    const Wide size = Wide(element_bytes);
+    const Wide distance =
+        Wide(reinterpret_cast<std::uintptr_t>(to_data)) - Wide(reinterpret_cast<std::uintptr_t>(from_data));
+    if (distance + write.low * size >= read.high * size + size) return false;
+    if (distance + write.high * size + size <= read.low * size) return false;
+    if (from == to && distance == 0) return !same_is_fine; // in place
+    if (from == to && from.tile == from.batch && distance % size == 0) {
+        // Elements of one grid shifted against itself: do they meet? distance = i * row_stride + m * batch_stride.
+        const Wide shift = distance / size;
+        for (Wide i = 1 - from.rows; i < from.rows; ++i) {
+            const Wide rest = shift - i * from.row_stride;
+            if (from.batch_stride == 0 ? rest == 0
+                                       : rest % from.batch_stride == 0 && rest / from.batch_stride > -from.batch &&
+                                             rest / from.batch_stride < from.batch)
+                return true;
+        }
+        return false;
+    }
+    return true;
+}
+
 } // namespace
 
 FieldShape check_field(FieldShape shape, const void* data, std::size_t alignment) {
@@ -136,34 +162,17 @@ void check_writable(const FieldShape& given) {
                               "each other; check the strides");
 }
 
-void check_disjoint(const FieldShape& from_shape, const void* from_data, const FieldShape& to_shape,
-                    const void* to_data, std::size_t element_bytes) {
-    if (empty(from_shape) || empty(to_shape)) return;
-    const FieldShape from = normalised(from_shape), to = normalised(to_shape);
-    const Extent read = extent(from), write = extent(to);
-    const Wide size = Wide(element_bytes);
-    const Wide distance =
-        Wide(reinterpret_cast<std::uintptr_t>(to_data)) - Wide(reinterpret_cast<std::uintptr_t>(from_data));
-    if (distance + write.low * size >= read.high * size + size) return;
-    if (distance + write.high * size + size <= read.low * size) return;
-    if (from == to && distance == 0) return; // in place
-    if (from == to && from.tile == from.batch && distance % size == 0) {
-        // Elements of one grid shifted against itself: do they meet? distance = i * row_stride + m * batch_stride.
-        const Wide shift = distance / size;
-        bool meet = false;
-        for (Wide i = 1 - from.rows; i < from.rows && !meet; ++i) {
-            const Wide rest = shift - i * from.row_stride;
-            if (from.batch_stride == 0)
-                meet = rest == 0;
-            else
-                meet = rest % from.batch_stride == 0 && rest / from.batch_stride > -from.batch &&
-                       rest / from.batch_stride < from.batch;
-        }
-        if (!meet) return;
-    }
-    throw InvalidArgument("right-hand side and solution overlap in memory without being the same view (" +
-                          describe(from) + ", and " + describe(to) +
-                          "): solve in place with one view, or write to separate memory");
+bool overlap(const FieldShape& one, const void* one_data, const FieldShape& other, const void* other_data,
+             std::size_t element_bytes) {
+    return meet(one, one_data, other, other_data, element_bytes, false);
+}
+
+void check_disjoint(const FieldShape& from, const void* from_data, const FieldShape& to, const void* to_data,
+                    std::size_t element_bytes) {
+    if (meet(from, from_data, to, to_data, element_bytes, true))
+        throw InvalidArgument("right-hand side and solution overlap in memory without being the same view (" +
+                              describe(normalised(from)) + ", and " + describe(normalised(to)) +
+                              "): solve in place with one view, or write to separate memory");
 }
 
 void check_solve(std::int64_t rows, const FieldShape& b, const void* b_data, const FieldShape& x, const void* x_data,

@@ -39,6 +39,9 @@ void check_writable(const FieldShape& shape);
 // The same view twice (in place) is fine, and so are disjoint elements of one buffer.
 void check_disjoint(const FieldShape& from, const void* from_data, const FieldShape& to, const void* to_data,
                     std::size_t element_bytes);
+// Do two views have elements in common? Yes in doubt.
+bool overlap(const FieldShape& one, const void* one_data, const FieldShape& other, const void* other_data,
+             std::size_t element_bytes);
 // All of the above for x = A^-1 b with a matrix of `rows` rows, and that the sizes agree.
 void check_solve(std::int64_t rows, const FieldShape& b, const void* b_data, const FieldShape& x, const void* x_data,
                  std::size_t element_bytes);

@@ -46,6 +46,14 @@ inline constexpr int scratch_bytes = 64 * 1024;
 // Stores that pass by the cache were tried for interleaved data: 0.15 to 0.36, where ordinary ones reached 0.50 to
 // 0.67.
 
+// A matrix for every system: rows that a pack eliminates before the next pack takes them, systems side by side in a
+// strip, bytes that a strip keeps between the two sweeps of a combined factor and solve (an L2 holds them), vectors that
+// solve together.
+inline constexpr int batch_visit_rows = 8;
+inline constexpr int most_batch_strip = 128;
+inline constexpr int batch_scratch_bytes = 256 * 1024;
+inline constexpr int batch_solve_vectors = 4;
+
 // Vectors of members that are stepped together: one waits for its own recurrence, more do not fit the registers of
 // AVX2. Cahn-Hilliard, periodic, n = 256, 10^9 point-steps per second of one core: 1 vector 1.07, 2 vectors 1.31, 3
 // vectors 1.07, 4 vectors 0.93.

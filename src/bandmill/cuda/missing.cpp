@@ -1,4 +1,5 @@
 // Stands in for the CUDA backend in a build without it: everything links, and asking for a GPU throws a typed error.
+#include "bandmill/band/batch.hpp"
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
 #include "bandmill/base/event.hpp"
@@ -44,6 +45,28 @@ void solve(const Factor<T, Cuda>&, std::type_identity_t<FieldView<const T, Cuda>
 template void solve<double>(const Factor<double, Cuda>&, FieldView<const double, Cuda>, FieldView<double, Cuda>,
                             Stream);
 template void solve<float>(const Factor<float, Cuda>&, FieldView<const float, Cuda>, FieldView<float, Cuda>, Stream);
+
+template <class T> BatchFactor<T, Cuda> factor(const BandBatch<T, Cuda>&, Device, Stream) { throw_missing(); }
+template <class T>
+void solve(const BatchFactor<T, Cuda>&, std::type_identity_t<FieldView<const T, Cuda>>,
+           std::type_identity_t<FieldView<T, Cuda>>, Stream) {
+    throw_missing();
+}
+template <class T> BatchWorkspace<T, Cuda>::BatchWorkspace(const BatchShape&, Device) { throw_missing(); }
+template <class T>
+void solve(const BandBatch<T, Cuda>&, std::type_identity_t<FieldView<const T, Cuda>>,
+           std::type_identity_t<FieldView<T, Cuda>>, FieldView<std::int64_t, Cuda>, BatchWorkspace<T, Cuda>&, Stream) {
+    throw_missing();
+}
+#define BANDMILL_INSTANTIATE(T)                                                                                        \
+    template BatchFactor<T, Cuda> factor<T>(const BandBatch<T, Cuda>&, Device, Stream);                                \
+    template void solve<T>(const BatchFactor<T, Cuda>&, FieldView<const T, Cuda>, FieldView<T, Cuda>, Stream);         \
+    template class BatchWorkspace<T, Cuda>;                                                                            \
+    template void solve<T>(const BandBatch<T, Cuda>&, FieldView<const T, Cuda>, FieldView<T, Cuda>,                    \
+                           FieldView<std::int64_t, Cuda>, BatchWorkspace<T, Cuda>&, Stream);
+BANDMILL_INSTANTIATE(double)
+BANDMILL_INSTANTIATE(float)
+#undef BANDMILL_INSTANTIATE
 
 template <class T> std::unique_ptr<detail::Stepper<T>> detail::make_stepper(const StepperSetup&, Device) {
     throw_missing();
