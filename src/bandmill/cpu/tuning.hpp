@@ -4,6 +4,8 @@
 // nothing.
 #pragma once
 
+#include <cstdint>
+
 namespace bandmill::cpu {
 
 // A strip is this wide. Each row of it is one piece of memory, so that fully interleaved data is read in long runs.
@@ -58,5 +60,10 @@ inline constexpr int batch_solve_vectors = 4;
 // AVX2. Cahn-Hilliard, periodic, n = 256, 10^9 point-steps per second of one core: 1 vector 1.07, 2 vectors 1.31, 3
 // vectors 1.07, 4 vectors 0.93.
 inline constexpr int step_vectors = 2;
+
+// Stencils: bytes of a strip of columns that is swept down the rows, so that the rows a patch reaches stay in the L2.
+inline constexpr std::int64_t stencil_panel_bytes = 256 * 1024;
+// Outputs of so many bytes, in rows of so many, are stored past the cache, which saves reading them first.
+inline constexpr std::int64_t stencil_stream_bytes = 32 << 20, stencil_stream_row_bytes = 1024;
 
 } // namespace bandmill::cpu

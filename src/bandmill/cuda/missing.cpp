@@ -5,6 +5,7 @@
 #include "bandmill/base/event.hpp"
 #include "bandmill/cluster/rows.hpp"
 #include "bandmill/ensemble/stepper.hpp"
+#include "bandmill/stencil/advect.hpp"
 
 namespace bandmill {
 namespace {
@@ -82,5 +83,25 @@ template std::unique_ptr<detail::Rows<double>> detail::make_rows<double>(std::sp
                                                                          std::int64_t, int, Device);
 template std::unique_ptr<detail::Rows<float>> detail::make_rows<float>(std::span<const RowBlock<float>>, std::int64_t,
                                                                        int, Device);
+
+template <class T>
+void apply(const Stencil&, std::type_identity_t<PlaneView<const T, Cuda>>, PlaneView<T, Cuda>, const PlaneEdges&, Into,
+           Stream) {
+    throw_missing();
+}
+template void apply<double>(const Stencil&, PlaneView<const double, Cuda>, PlaneView<double, Cuda>, const PlaneEdges&,
+                            Into, Stream);
+template void apply<float>(const Stencil&, PlaneView<const float, Cuda>, PlaneView<float, Cuda>, const PlaneEdges&,
+                           Into, Stream);
+
+template <class T>
+void advect(const std::type_identity_t<Velocity<T, Cuda>>&, const Spacing&,
+            std::type_identity_t<PlaneView<const T, Cuda>>, PlaneView<T, Cuda>, const PlaneEdges&, Into, Stream) {
+    throw_missing();
+}
+template void advect<double>(const Velocity<double, Cuda>&, const Spacing&, PlaneView<const double, Cuda>,
+                             PlaneView<double, Cuda>, const PlaneEdges&, Into, Stream);
+template void advect<float>(const Velocity<float, Cuda>&, const Spacing&, PlaneView<const float, Cuda>,
+                            PlaneView<float, Cuda>, const PlaneEdges&, Into, Stream);
 
 } // namespace bandmill

@@ -1,0 +1,196 @@
+// Stencils and advection on the CPU: planes become three loops, whose runs are shared out over threads.
+#include "bandmill/base/threads.hpp"
+#include "bandmill/cpu/level.hpp"
+#include "bandmill/cpu/stencil_lanes.hpp"
+#include "bandmill/cpu/tuning.hpp"
+#include "bandmill/stencil/advect.hpp"
+#include "bandmill/stencil/apply.hpp"
+#include "bandmill/stencil/apply_function.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+namespace bandmill {
+namespace {
+
+using cpu::Neighbour;
+using cpu::StencilJob;
+
+template <class T> cpu::StencilRange<T> range_for(cpu::Level level) {
+    const auto choose = [](auto f64, auto f32) {
+        if constexpr (std::is_same_v<T, double>)
+            return f64;
+        else
+            return f32;
+    };
+    switch (level) {
+#if defined(__x86_64__)
+    case cpu::Level::v4: return choose(cpu::v4::stencil_range_f64, cpu::v4::stencil_range_f32);
+    case cpu::Level::v3: return choose(cpu::v3::stencil_range_f64, cpu::v3::stencil_range_f32);
+    default: return choose(cpu::v2::stencil_range_f64, cpu::v2::stencil_range_f32);
+#else
+    default: return choose(cpu::generic::stencil_range_f64, cpu::generic::stencil_range_f32);
+#endif
+    }
+}
+
+// Strides in the order x, y, plane.
+using Strides = std::array<std::int64_t, 3>;
+Strides strides(const PlaneShape& shape) { return {shape.column_stride, shape.row_stride, shape.batch_stride}; }
+
+// Which of x, y and plane becomes the inner, middle and outer loop: vectors need neighbours in memory.
+struct Order {
+    std::array<int, cpu::axes> from; // loop -> x, y or plane
+    int loop_of(int axis) const { return static_cast<int>(std::find(from.begin(), from.end(), axis) - from.begin()); }
+};
+Order choose_order(const PlaneShape& in, const PlaneShape& out) {
+    const std::int64_t counts[] = {out.columns, out.rows, out.batch};
+    const Order orders[] = {{{0, 1, 2}}, {{1, 0, 2}}, {{2, 0, 1}}};
+    for (const Order& order : orders) {
+        const auto axis = static_cast<std::size_t>(order.from[0]);
+        if (counts[axis] > 1 && strides(in)[axis] == 1 && strides(out)[axis] == 1) return order;
+    }
+    return orders[0];
+}
+
+struct Reach {
+    std::int64_t left, right, up, down;
+};
+
+template <class T>
+StencilJob<T> make_job(const PlaneView<const T, Host>& in, const PlaneView<T, Host>& out, const PlaneEdges& edges,
+                       const Order& order, const Reach& reach, Into into) {
+    StencilJob<T> job{};
+    job.in = in.data();
+    job.out = out.data();
+    job.add = into == Into::add;
+    job.x_axis = order.loop_of(0);
+    job.y_axis = order.loop_of(1);
+    const Strides from = strides(in.shape()), to = strides(out.shape());
+    const std::int64_t counts[] = {out.columns(), out.rows(), out.batch()};
+    const std::int64_t before[] = {reach.left, reach.up, 0}, after[] = {reach.right, reach.down, 0};
+    const detail::EdgeRule<T> rules[] = {detail::EdgeRule<T>(edges.x), detail::EdgeRule<T>(edges.y), {}};
+    for (int loop = 0; loop < cpu::axes; ++loop) {
+        const auto axis = static_cast<std::size_t>(order.from[static_cast<std::size_t>(loop)]);
+        job.axis[loop] = {counts[axis], from[axis], to[axis], before[axis], after[axis], rules[axis]};
+    }
+    const auto element = static_cast<std::int64_t>(sizeof(T));
+    const auto span = [&](int loop) { return 1 + job.axis[loop].before + job.axis[loop].after; };
+    const std::int64_t lines = span(cpu::middle) * span(cpu::outer);
+    job.panel = std::clamp<std::int64_t>(cpu::stencil_panel_bytes / element / (lines + 1), 1024, 1 << 15);
+    const std::int64_t row_bytes = job.axis[cpu::inner].count * element;
+    job.stream =
+        out.rows() * out.columns() * element >= cpu::stencil_stream_bytes / std::max<std::int64_t>(out.batch(), 1) &&
+        row_bytes >= cpu::stencil_stream_row_bytes;
+    return job;
+}
+
+Neighbour neighbour(const Order& order, std::int64_t dy, std::int64_t dx) {
+    Neighbour result{};
+    result.step[order.loop_of(0)] = dx;
+    result.step[order.loop_of(1)] = dy;
+    return result;
+}
+
+template <class T> void run(const StencilJob<T>& job, Threads threads) {
+    int count = detail::thread_count(threads);
+    const cpu::StencilRange<T> range = range_for<T>(cpu::level());
+    const std::int64_t runs = job.runs();
+    // Waking threads costs more than so many points.
+    if (job.axis[0].count * job.axis[1].count * job.axis[2].count < 16384) count = 1;
+    const auto shares = static_cast<int>(std::min<std::int64_t>(count, runs));
+    const std::int64_t sources = job.neighbour_count + 2, room = job.edge_room();
+    std::vector<cpu::Source<T>> all_sources(static_cast<std::size_t>(sources * shares));
+    std::vector<T> edge_values(static_cast<std::size_t>(room * shares));
+    detail::for_each_share(shares, shares, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t share = begin; share < end; ++share) {
+            const std::int64_t size = runs / shares, rest = runs % shares;
+            const std::int64_t first = share * size + std::min(share, rest);
+            range(job, first, first + size + (share < rest ? 1 : 0), all_sources.data() + share * sources,
+                  edge_values.data() + share * room);
+        }
+    });
+}
+
+} // namespace
+
+template <class T>
+void apply(const Stencil& stencil, std::type_identity_t<PlaneView<const T, Host>> in, PlaneView<T, Host> out,
+           const PlaneEdges& edges, Into into, Threads threads) {
+    detail::check_apply<T>(in, out, edges);
+    (void)detail::thread_count(threads);
+    const auto points = detail::weighted_points<T>(stencil);
+    if (out.batch() == 0) return;
+    const Order order = choose_order(in.shape(), out.shape());
+    std::vector<Neighbour> neighbours;
+    std::vector<T> weights;
+    for (const detail::Weighted<T>& point : points) {
+        neighbours.push_back(neighbour(order, point.dy, point.dx));
+        weights.push_back(point.weight);
+    }
+    StencilJob<T> job =
+        make_job<T>(in, out, edges, order, {stencil.left(), stencil.right(), stencil.up(), stencil.down()}, into);
+    job.neighbours = neighbours.data();
+    job.neighbour_count = static_cast<int>(neighbours.size());
+    weights.push_back(0); // never null, even if all weights are zero
+    job.weights = weights.data();
+    run(job, threads);
+}
+
+template <class T>
+void advect(const std::type_identity_t<Velocity<T, Host>>& velocity, const Spacing& spacing,
+            std::type_identity_t<PlaneView<const T, Host>> in, PlaneView<T, Host> out, const PlaneEdges& edges,
+            Into into, Threads threads) {
+    detail::check_advect<T>(velocity, spacing, in, out, edges);
+    (void)detail::thread_count(threads);
+    if (out.batch() == 0) return;
+    const std::int64_t reach = detail::upwind_reach;
+    const std::int64_t along_x = velocity.x ? reach : 0, along_y = velocity.y ? reach : 0;
+    const Order order = choose_order(in.shape(), out.shape());
+    StencilJob<T> job = make_job<T>(in, out, edges, order, {along_x, along_x, along_y, along_y}, into);
+    std::vector<Neighbour> neighbours;
+    const auto add = [&](int along, const std::optional<PlaneView<const T, Host>>& speed, double distance) {
+        if (!speed) return;
+        for (std::int64_t d = -reach; d <= reach; ++d)
+            neighbours.push_back(along == 0 ? neighbour(order, 0, d) : neighbour(order, d, 0));
+        job.velocity[along].data = speed->data();
+        for (std::size_t loop = 0; loop < cpu::axes; ++loop)
+            job.velocity[along].stride[loop] = strides(speed->shape())[static_cast<std::size_t>(order.from[loop])];
+        job.derivative[along] = RightWeno5<T>(distance);
+        job.to_derivative[along] = job.derivative[along].to_derivative();
+    };
+    add(0, velocity.x, spacing.x);
+    add(1, velocity.y, spacing.y);
+    job.neighbours = neighbours.data();
+    job.neighbour_count = static_cast<int>(neighbours.size());
+    run(job, threads);
+}
+
+void detail::for_each_share_of(std::int64_t count, Threads threads,
+                               const std::function<void(std::int64_t, std::int64_t)>& body) {
+    std::exception_ptr thrown;
+    std::mutex guard;
+    for_each_share(count, thread_count(threads), [&](std::int64_t begin, std::int64_t end) {
+        try {
+            body(begin, end);
+        } catch (...) {
+            const std::lock_guard lock(guard);
+            if (!thrown) thrown = std::current_exception();
+        }
+    });
+    if (thrown) std::rethrow_exception(thrown);
+}
+
+#define BANDMILL_INSTANTIATE(T)                                                                                        \
+    template void apply<T>(const Stencil&, PlaneView<const T, Host>, PlaneView<T, Host>, const PlaneEdges&, Into,      \
+                           Threads);                                                                                   \
+    template void advect<T>(const Velocity<T, Host>&, const Spacing&, PlaneView<const T, Host>, PlaneView<T, Host>,    \
+                            const PlaneEdges&, Into, Threads)
+BANDMILL_INSTANTIATE(double);
+BANDMILL_INSTANTIATE(float);
+#undef BANDMILL_INSTANTIATE
+
+} // namespace bandmill

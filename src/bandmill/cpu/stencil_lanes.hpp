@@ -1,0 +1,88 @@
+// What stencils and advection on the CPU ask of one instruction-set level: rows of results, computed from neighbours.
+// Plain data: nothing of the standard library is instantiated at a level that another CPU may lack.
+#pragma once
+
+#include "bandmill/pde/weno.hpp"
+#include "bandmill/stencil/edges.hpp"
+
+#include <cstdint>
+
+namespace bandmill::cpu {
+
+// The axes of the planes in the order of the loops: a SIMD vector lies along the inner one.
+enum : int { inner, middle, outer, axes };
+
+template <class T> struct StencilAxis {
+    std::int64_t count;
+    std::int64_t in_stride, out_stride;
+    std::int64_t before, after; // the reach of the neighbours
+    detail::EdgeRule<T> rule;
+
+    BANDMILL_HD bool leaves_edges() const { return rule.kind == Edges::Kind::leave; }
+    BANDMILL_HD std::int64_t first_written() const { return leaves_edges() ? before : 0; }
+    BANDMILL_HD std::int64_t end_written() const { return leaves_edges() ? count - after : count; }
+};
+
+struct Neighbour {
+    std::int64_t step[axes];
+};
+
+// A field beside the input that is read at the point itself.
+template <class T> struct Companion {
+    const T* data;
+    std::int64_t stride[axes];
+};
+
+// One neighbour along a run of points: at[i * stride] belongs to point i, and is then taken beyond the edge of x, then
+// beyond that of y.
+template <class T> struct Source {
+    const T* at;
+    std::int64_t stride;
+    detail::Ghost<T> x, y; // index: only whether it is -1
+    bool plain;
+};
+
+template <class T> struct StencilJob {
+    const T* in;
+    T* out;
+    StencilAxis<T> axis[axes];
+    int x_axis, y_axis; // which of them is x, and which y
+    const Neighbour* neighbours;
+    int neighbour_count;
+    bool add, stream;   // stream: stores pass by the cache
+    std::int64_t panel; // points along the inner axis that are taken at once
+    // Either weights ...
+    const T* weights;
+    // ... or the velocities and derivatives along x and y, of which one may be missing (data == null). Neighbours are
+    // then those from -3 to 3 along x, then those along y.
+    Companion<T> velocity[2] = {};
+    RightWeno5<T> derivative[2] = {RightWeno5<T>(1), RightWeno5<T>(1)};
+    T to_derivative[2] = {};
+
+    BANDMILL_HD std::int64_t panels() const { return (axis[inner].count + panel - 1) / panel; }
+    std::int64_t runs() const { return axis[outer].count * panels() * axis[middle].count; }
+    std::int64_t edge_room() const { // of the buffer of a thread
+        return neighbour_count * (axis[inner].before + axis[inner].after + 1);
+    }
+};
+
+// Computes runs first .. last - 1. `sources` has room for neighbour_count + 2.
+template <class T>
+using StencilRange = void (*)(const StencilJob<T>& job, std::int64_t first, std::int64_t last, Source<T>* sources,
+                              T* edge_values);
+
+#define BANDMILL_DECLARE_LEVEL(level)                                                                                  \
+    namespace level {                                                                                                  \
+    extern const StencilRange<double> stencil_range_f64;                                                               \
+    extern const StencilRange<float> stencil_range_f32;                                                                \
+    }
+#if defined(__x86_64__)
+BANDMILL_DECLARE_LEVEL(v2)
+BANDMILL_DECLARE_LEVEL(v3)
+BANDMILL_DECLARE_LEVEL(v4)
+#else
+BANDMILL_DECLARE_LEVEL(generic)
+#endif
+#undef BANDMILL_DECLARE_LEVEL
+
+} // namespace bandmill::cpu

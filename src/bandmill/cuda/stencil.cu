@@ -1,0 +1,247 @@
+// Weighted stencils on a GPU: tile by tile where the patch is small, point by point where it is not.
+#include "bandmill/base/arithmetic.hpp"
+#include "bandmill/stencil/apply.hpp"
+#include "bandmill/stencil/tile.cuh"
+
+#include <algorithm>
+#include <utility>
+
+namespace bandmill {
+namespace {
+
+using namespace detail;
+
+constexpr int most_rows = 7, most_columns = 33; // of a patch that is taken by tiles
+
+// Column by column, each from the top. What is read for one result serves the others above and below it.
+template <class T, int R> struct WeightedTile {
+    T weights[most_columns * R]; // of zero: not looked at
+    int columns;
+
+    __device__ __forceinline__ void operator()(const T* window, int pitch, const TilePoint&, T* values) const {
+        for (int column = 0; column < columns; ++column) {
+            T weight[R];
+            bool counts[R];
+#pragma unroll
+            for (int dy = 0; dy < R; ++dy) {
+                weight[dy] = weights[column * R + dy];
+                counts[dy] = weight[dy] != T(0);
+            }
+            const T* at = window + column;
+#pragma unroll
+            for (int row = 0; row < rows_per_thread + R - 1; ++row) {
+                const T value = *at;
+                at += pitch;
+#pragma unroll
+                for (int dy = 0; dy < R; ++dy) {
+                    const int k = row - dy;
+                    if (k >= 0 && k < rows_per_thread && counts[dy])
+                        values[k] = multiply_add(weight[dy], value, values[k]);
+                }
+            }
+        }
+    }
+};
+
+// Any patch, any layout: a thread per point. Large patches take several launches, each adding to what is there.
+constexpr int points_per_launch = 64;
+template <class T> struct PointJob {
+    const T* in;
+    T* out;
+    PlaneShape in_shape, out_shape;
+    EdgeRule<T> x_rule, y_rule;
+    std::int64_t x_begin, x_end, y_begin, y_end; // what is written
+    bool add;
+    int fastest; // the axis of neighbouring threads: 0 x, 1 y, 2 plane
+    int count;
+    struct Point {
+        int dy, dx;
+        T weight;
+    } points[points_per_launch];
+};
+
+template <class T> __device__ T value_at(const PointJob<T>& job, const T* plane, std::int64_t y, std::int64_t x) {
+    const Ghost<T> along_x = job.x_rule.locate(x, job.in_shape.columns),
+                   along_y = job.y_rule.locate(y, job.in_shape.rows);
+    if (along_x.index < 0 || along_y.index < 0) return along_y.value(along_x.value(T(0)));
+    const T value = plane[along_y.index * job.in_shape.row_stride + along_x.index * job.in_shape.column_stride];
+    return along_y.value(along_x.value(value));
+}
+
+template <class T> __global__ void __launch_bounds__(256) point_kernel(const __grid_constant__ PointJob<T> job) {
+    const std::int64_t columns = job.x_end - job.x_begin, rows = job.y_end - job.y_begin, planes = job.out_shape.batch;
+    const std::int64_t all = columns * rows * planes, step = std::int64_t(gridDim.x) * blockDim.x;
+    for (std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; k < all; k += step) {
+        std::int64_t x, y, m;
+        if (job.fastest == 0) {
+            x = k % columns, y = k / columns % rows, m = k / columns / rows;
+        } else if (job.fastest == 1) {
+            y = k % rows, x = k / rows % columns, m = k / rows / columns;
+        } else {
+            m = k % planes, x = k / planes % columns, y = k / planes / columns;
+        }
+        x += job.x_begin, y += job.y_begin;
+        const T* plane = job.in + m * job.in_shape.batch_stride;
+        T* out =
+            job.out + m * job.out_shape.batch_stride + y * job.out_shape.row_stride + x * job.out_shape.column_stride;
+        T sum = job.add ? *out : T(0);
+        for (int i = 0; i < job.count; ++i)
+            sum = multiply_add(job.points[i].weight, value_at(job, plane, y + job.points[i].dy, x + job.points[i].dx),
+                               sum);
+        *out = sum;
+    }
+}
+
+template <class T>
+void apply_by_points(const TileJob<T>& tiles, const std::vector<Weighted<T>>& points, Stream stream) {
+    PointJob<T> job{};
+    job.in = tiles.in;
+    job.out = tiles.out;
+    job.in_shape = tiles.in_shape;
+    job.out_shape = tiles.out_shape;
+    job.x_rule = tiles.x_rule;
+    job.y_rule = tiles.y_rule;
+    const PlaneShape& shape = job.out_shape;
+    const bool leave_x = job.x_rule.kind == Edges::Kind::leave, leave_y = job.y_rule.kind == Edges::Kind::leave;
+    job.x_begin = leave_x ? tiles.left : 0, job.x_end = leave_x ? shape.columns - tiles.right : shape.columns;
+    job.y_begin = leave_y ? tiles.up : 0, job.y_end = leave_y ? shape.rows - tiles.down : shape.rows;
+    if (job.x_begin >= job.x_end || job.y_begin >= job.y_end) return;
+    job.fastest = shape.column_stride == 1 ? 0 : shape.batch_stride == 1 ? 2 : shape.row_stride == 1 ? 1 : 0;
+    job.add = tiles.add;
+    const std::int64_t all = (job.x_end - job.x_begin) * (job.y_end - job.y_begin) * shape.batch;
+    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((all + 255) / 256, 1 << 30));
+    for (std::size_t first = 0; first == 0 || first < points.size(); first += points_per_launch) {
+        job.count = static_cast<int>(std::min<std::size_t>(points_per_launch, points.size() - first));
+        for (int i = 0; i < job.count; ++i) {
+            const Weighted<T>& point = points[first + static_cast<std::size_t>(i)];
+            job.points[i] = {static_cast<int>(point.dy), static_cast<int>(point.dx), point.weight};
+        }
+        point_kernel<<<blocks, 256, 0, stream.handle()>>>(job);
+        check_launch(cudaGetLastError(), "launching a stencil");
+        job.add = true;
+    }
+}
+
+// The axes of a stencil along one of them, put so that neighbours in memory are neighbouring threads: sums of one
+// direction do not depend on what it is called.
+struct Axis {
+    std::int64_t count, in, out; // points, strides
+    bool is_unit() const { return in == 1 && out == 1 && count > 1; }
+};
+
+template <class T> void set_axes(TileJob<T>& job, const Axis& x, const Axis& y, const Axis& plane) {
+    job.in_shape = {y.count, x.count, plane.count, y.in, x.in, plane.in};
+    job.out_shape = {y.count, x.count, plane.count, y.out, x.out, plane.out};
+}
+
+template <class T> void turn(TileJob<T>& job) { // x becomes y
+    std::swap(job.left, job.up);
+    std::swap(job.right, job.down);
+    std::swap(job.x_rule, job.y_rule);
+}
+
+// A few lines that are long: each is cut into rows.
+template <class T> void fold_lines(TileJob<T>& job, const Axis& line, const Axis& one, const Axis& other) {
+    if (line.count < 32 * tile_lanes || one.count * other.count >= line.count / tile_lanes) return;
+    if (one.count > 1 && other.count > 1) return;
+    const Axis& lines = one.count > 1 ? one : other;
+    job.fold = tile_lanes;
+    job.line = line.count;
+    set_axes(job, {tile_lanes, line.in, line.out},
+             {(line.count + tile_lanes - 1) / tile_lanes, tile_lanes * line.in, tile_lanes * line.out}, lines);
+}
+
+// Whether x became y.
+template <class T> bool arrange(TileJob<T>& job) {
+    const PlaneShape &in = job.in_shape, &out = job.out_shape;
+    const bool along_x = job.up == 0 && job.down == 0, along_y = job.left == 0 && job.right == 0;
+    const Axis x{out.columns, in.column_stride, out.column_stride}, y{out.rows, in.row_stride, out.row_stride},
+        plane{out.batch, in.batch_stride, out.batch_stride};
+    if (!along_x && !along_y) {
+        job.by_columns = in.column_stride != 1 && in.row_stride == 1;
+        return false;
+    }
+    const Axis &along = along_x ? x : y, &across = along_x ? y : x;
+    if (!along.is_unit() && (across.is_unit() || plane.is_unit())) { // threads side by side across the stencil
+        if (along_x) turn(job);
+        set_axes(job, across.is_unit() ? across : plane, along, across.is_unit() ? plane : across);
+        return along_x;
+    }
+    if (!along_x) turn(job);
+    // Rows of all planes are alike.
+    Axis one = across, other = plane;
+    if (one.in == other.count * other.in && one.out == other.count * other.out) std::swap(one, other);
+    if (other.in == one.count * one.in && other.out == one.count * one.out) {
+        one.count *= other.count;
+        other = {1, 0, 0};
+    }
+    if (one.count < other.count) std::swap(one, other);
+    set_axes(job, along, one, other);
+    fold_lines(job, along, one, other);
+    return !along_x;
+}
+
+// The weights of job's own axes, which may have been turned.
+template <class T, int R>
+void launch_weighted(const TileJob<T>& job, const std::vector<Weighted<T>>& points, bool turned, Stream stream) {
+    WeightedTile<T, R> formula{};
+    formula.columns = job.left + job.right + 1;
+    for (const Weighted<T>& point : points) {
+        const std::int64_t dx = turned ? point.dy : point.dx, dy = turned ? point.dx : point.dy;
+        formula.weights[(dx + job.left) * R + dy + job.up] = point.weight;
+    }
+    launch_tiles(job, formula, stream, "launching a stencil");
+}
+
+template <class T>
+bool apply_by_tiles(TileJob<T> job, const std::vector<Weighted<T>>& points, int device, Stream stream) {
+    const PlaneShape& out = job.out_shape;
+    if (out.batch_stride == 1 && out.batch > 1 && out.column_stride != 1 && job.up + job.down > 0 &&
+        job.left + job.right > 0)
+        return false; // planes are neighbours in memory: threads side by side take one plane each
+    const bool turned = arrange(job);
+    const int rows = job.up + job.down + 1, columns = job.left + job.right + 1;
+    if (rows > most_rows || columns > most_columns || !plan_tiles(job, device)) return false;
+    switch (rows) {
+    case 1: launch_weighted<T, 1>(job, points, turned, stream); break;
+    case 2: launch_weighted<T, 2>(job, points, turned, stream); break;
+    case 3: launch_weighted<T, 3>(job, points, turned, stream); break;
+    case 4: launch_weighted<T, 4>(job, points, turned, stream); break;
+    case 5: launch_weighted<T, 5>(job, points, turned, stream); break;
+    case 6: launch_weighted<T, 6>(job, points, turned, stream); break;
+    default: launch_weighted<T, 7>(job, points, turned, stream);
+    }
+    return true;
+}
+
+} // namespace
+
+template <class T>
+void apply(const Stencil& stencil, std::type_identity_t<PlaneView<const T, Cuda>> in, PlaneView<T, Cuda> out,
+           const PlaneEdges& edges, Into into, Stream stream) {
+    check_apply<T>(in, out, edges);
+    const std::vector<Weighted<T>> points = weighted_points<T>(stencil);
+    if (out.batch() == 0) return;
+    const DeviceOf device(out.data(), "output");
+    device.require(in.data(), "input");
+    TileJob<T> job{};
+    job.in = in.data();
+    job.out = out.data();
+    job.in_shape = in.shape();
+    job.out_shape = out.shape();
+    job.x_rule = EdgeRule<T>(edges.x);
+    job.y_rule = EdgeRule<T>(edges.y);
+    job.left = static_cast<int>(stencil.left()), job.right = static_cast<int>(stencil.right());
+    job.up = static_cast<int>(stencil.up()), job.down = static_cast<int>(stencil.down());
+    job.add = into == Into::add;
+    if (!apply_by_tiles(job, points, device.index(), stream)) apply_by_points(job, points, stream);
+}
+
+#define BANDMILL_INSTANTIATE(T)                                                                                        \
+    template void apply<T>(const Stencil&, PlaneView<const T, Cuda>, PlaneView<T, Cuda>, const PlaneEdges&, Into,      \
+                           Stream)
+BANDMILL_INSTANTIATE(double);
+BANDMILL_INSTANTIATE(float);
+#undef BANDMILL_INSTANTIATE
+
+} // namespace bandmill

@@ -1,0 +1,39 @@
+#include "bandmill/stencil/apply.hpp"
+#include "bandmill/stencil/advect.hpp"
+
+#include "bandmill/base/text.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace bandmill::detail {
+
+void require_along_x(const Stencil& stencil) {
+    if (stencil.rows() != 1)
+        throw InvalidArgument("a stencil of " + std::to_string(stencil.rows()) +
+                              " rows cannot be applied to a field (its systems have one direction): use "
+                              "Stencil::along_x, which runs along each system");
+}
+
+template <class T> std::vector<Weighted<T>> weighted_points(const Stencil& stencil) {
+    std::vector<Weighted<T>> points;
+    for (std::int64_t dx = -stencil.left(); dx <= stencil.right(); ++dx)
+        for (std::int64_t dy = -stencil.up(); dy <= stencil.down(); ++dy) {
+            const T weight = static_cast<T>(stencil.weight(dy, dx));
+            if (!std::isfinite(weight))
+                throw InvalidArgument("the weight " + text(stencil.weight(dy, dx)) +
+                                      " is too large for the field's precision: use f64, or smaller weights");
+            if (weight != 0) points.push_back({dy, dx, weight});
+        }
+    return points;
+}
+template std::vector<Weighted<double>> weighted_points<double>(const Stencil&);
+template std::vector<Weighted<float>> weighted_points<float>(const Stencil&);
+
+void check_spacing(double spacing, const char* axis) {
+    if (!(spacing > 0) || !std::isfinite(spacing))
+        throw InvalidArgument("the spacing along " + std::string(axis) + " is " + text(spacing) +
+                              ", but there is a velocity along it: give a positive, finite number");
+}
+
+} // namespace bandmill::detail

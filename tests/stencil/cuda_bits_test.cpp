@@ -1,0 +1,49 @@
+// Weighted sums are taken in one order with fused multiply-adds everywhere, so that a GPU gives the bits of the CPU.
+#include "planes.hpp"
+
+#include <string_view>
+
+namespace bandmill::test {
+namespace {
+
+class CudaBits : public BackendTest {};
+
+TEST_F(CudaBits, AreThoseOfTheCpu) {
+    if (std::string_view(cpu_isa()) == "v2") GTEST_SKIP() << "this CPU has no fused multiply-add";
+    const Stencil stencils[] = {Stencil::along_x({.1, .2, .3, -.4, .5, .6, .7}), Stencil::along_y({.3, -.7, .4}),
+                                Stencil::patch(3, 3, {.1, 0, .2, -.3, .4, .5, 0, .6, .7}),
+                                Stencil::patch(9, 11, std::vector<double>(99, 0.1))};
+    const PlaneEdges edges[] = {Edges::periodic(), {Edges::odd(0.3, 0.1), Edges::constant(0.7)}, {}};
+    for_both_precisions([&]<class T>() {
+        for (const Stencil& stencil : stencils)
+            for (const PlaneEdges& rule : edges)
+                for (const PlaneLayout layout : all_plane_layouts) {
+                    Planes<T> in = noise<T>(make_box(layout, 45, 333, 2), 1), out = noise<T>(in.box, 2), same = out;
+                    apply_here(stencil, in, out, rule);
+                    apply(stencil, PlaneView<const T>(in.buffer.data() + in.box.origin, in.box.shape),
+                          PlaneView<T>(same.buffer.data() + same.box.origin, same.box.shape), rule);
+                    std::int64_t different = 0;
+                    for (std::size_t i = 0; i < out.buffer.size(); ++i)
+                        different += !same_bits(out.buffer[i], same.buffer[i]);
+                    EXPECT_EQ(different, 0) << static_cast<int>(layout);
+                }
+    });
+}
+
+// One long line is cut into pieces on a GPU, which must not show.
+TEST_F(CudaBits, OfALongLine) {
+    for (const std::int64_t n : {4096, 100003})
+        for (const Edges& rule : {Edges::periodic(), Edges::odd(0.3, 0.1), Edges::leave()}) {
+            const Stencil stencil = Stencil::along_x({.1, .2, .3, -.4, .5, .6, .7}, 2);
+            Planes<double> in = noise<double>(make_box(PlaneLayout::contiguous, 1, n, 3), 1), out = in, same = in;
+            apply_here(stencil, in, out, rule);
+            apply(stencil, PlaneView<const double>(in.buffer.data() + in.box.origin, in.box.shape),
+                  PlaneView<double>(same.buffer.data() + same.box.origin, same.box.shape), rule);
+            std::int64_t different = 0;
+            for (std::size_t i = 0; i < out.buffer.size(); ++i) different += !same_bits(out.buffer[i], same.buffer[i]);
+            EXPECT_EQ(different, 0) << n;
+        }
+}
+
+} // namespace
+} // namespace bandmill::test

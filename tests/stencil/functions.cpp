@@ -1,0 +1,3 @@
+#include "functions.hpp"
+
+BANDMILL_TEST_FUNCTIONS(Host)
