@@ -117,6 +117,108 @@ int bandmill_solve_f64(const bandmill_factor_t* factor, const double* b, bandmil
 int bandmill_solve_f32(const bandmill_factor_t* factor, const float* b, bandmill_shape b_shape, float* x,
                        bandmill_shape x_shape, int threads, void* stream);
 
+/* --- A matrix of its own for every system ---
+ * Diagonals are 3 or 5 pointers, the lowest first, to arrays of one shape with one entry per row and system, of the
+ * precision of the data and at its place. Elimination is without row exchanges: right for diagonally dominant and for
+ * symmetric positive definite matrices. Every system has a status: 0, or 1 + the first row whose pivot cannot be used;
+ * the solution of such a system is NaN, and no other one is touched by it.
+ */
+
+typedef struct bandmill_batch_factor_t bandmill_batch_factor_t;
+
+/* On a GPU the work is put on the stream: whoever solves on another one has to wait for it. */
+int bandmill_batch_factor_f64(int diagonal_count, const double* const* diagonals, bandmill_shape shape, int boundary,
+                              int place, int threads, void* stream, bandmill_batch_factor_t** factor);
+int bandmill_batch_factor_f32(int diagonal_count, const float* const* diagonals, bandmill_shape shape, int boundary,
+                              int place, int threads, void* stream, bandmill_batch_factor_t** factor);
+int bandmill_batch_factor_copy(const bandmill_batch_factor_t* factor, bandmill_batch_factor_t** copy);
+void bandmill_batch_factor_destroy(bandmill_batch_factor_t* factor);
+
+/* Copies the status of every system to `batch` integers of the host, once the stream it was factored on is done. */
+int bandmill_batch_factor_status(const bandmill_batch_factor_t* factor, int64_t* status, void* stream);
+
+typedef struct bandmill_batch_report {
+    int64_t rows, batch;
+    int half_bandwidth;
+    int boundary, precision, place;
+    int64_t bytes; /* memory held */
+} bandmill_batch_report;
+
+int bandmill_batch_factor_report(const bandmill_batch_factor_t* factor, bandmill_batch_report* report);
+
+int bandmill_batch_solve_f64(const bandmill_batch_factor_t* factor, const double* b, bandmill_shape b_shape, double* x,
+                             bandmill_shape x_shape, int threads, void* stream);
+int bandmill_batch_solve_f32(const bandmill_batch_factor_t* factor, const float* b, bandmill_shape b_shape, float* x,
+                             bandmill_shape x_shape, int threads, void* stream);
+
+/* Matrices that are solved with once: factor and solve in one call, which keeps what it needs in between in a
+ * workspace. A workspace serves any number of calls with matrices of its sizes, one at a time (on a GPU: on one
+ * stream). */
+typedef struct bandmill_workspace_t bandmill_workspace_t;
+
+int bandmill_workspace_create(int diagonal_count, int64_t rows, int64_t batch, int boundary, int precision, int place,
+                              int threads, bandmill_workspace_t** workspace);
+void bandmill_workspace_destroy(bandmill_workspace_t* workspace);
+
+/* `status` takes `batch` integers at the place of the data. The matrices are left alone. */
+int bandmill_batch_solve_once_f64(int diagonal_count, const double* const* diagonals, bandmill_shape shape,
+                                  int boundary, const double* b, bandmill_shape b_shape, double* x,
+                                  bandmill_shape x_shape, int64_t* status, bandmill_workspace_t* workspace, int threads,
+                                  void* stream);
+int bandmill_batch_solve_once_f32(int diagonal_count, const float* const* diagonals, bandmill_shape shape, int boundary,
+                                  const float* b, bandmill_shape b_shape, float* x, bandmill_shape x_shape,
+                                  int64_t* status, bandmill_workspace_t* workspace, int threads, void* stream);
+
+/* --- Stencils ---
+ * The result at a point (y, x) is the sum of weight[dy, dx] * in(y + dy, x + dx) over a patch of `rows` by `columns`
+ * points that begins `up` rows above the point and `left` columns before it. Weights stand row by row, on the host.
+ */
+
+typedef struct bandmill_stencil {
+    int64_t rows, columns;
+    int64_t up, left;
+    const double* weights;
+} bandmill_stencil;
+
+/* What a stencil finds beyond the ends of an axis. */
+enum {
+    BANDMILL_EDGES_LEAVE = 0, /* nothing: points whose neighbours do not all exist are not written */
+    BANDMILL_EDGES_PERIODIC = 1,
+    BANDMILL_EDGES_CONSTANT = 2, /* `first` before the axis, `last` after it */
+    BANDMILL_EDGES_EVEN = 3,     /* reflected half a spacing beyond the last point (Neumann ends) */
+    BANDMILL_EDGES_ODD = 4,      /* the same, turned over, with the values `first` and `last` there (Dirichlet ends) */
+    BANDMILL_EDGES_EVEN_AT_POINT = 5, /* reflected at the last point itself */
+    BANDMILL_EDGES_ODD_AT_POINT = 6
+};
+
+typedef struct bandmill_edges {
+    int kind;
+    double first, last; /* for CONSTANT, ODD and ODD_AT_POINT */
+} bandmill_edges;
+
+/* Element (y, x) of plane m is data[y * row_stride + x * column_stride + m * batch_stride]. */
+typedef struct bandmill_planes {
+    int64_t rows, columns, batch;
+    int64_t row_stride, column_stride, batch_stride;
+} bandmill_planes;
+
+bandmill_planes bandmill_row_by_row(int64_t rows, int64_t columns, int64_t batch); /* [plane][row][column] */
+
+enum { BANDMILL_REPLACE = 0, BANDMILL_ADD = 1 }; /* results go to `out`, or are added to what it holds */
+
+/* Along every system of a batch: a stencil of one row, whose columns run along the rows of a system. */
+int bandmill_apply_f64(const bandmill_stencil* stencil, const double* in, bandmill_shape in_shape, double* out,
+                       bandmill_shape out_shape, bandmill_edges edges, int into, int place, int threads, void* stream);
+int bandmill_apply_f32(const bandmill_stencil* stencil, const float* in, bandmill_shape in_shape, float* out,
+                       bandmill_shape out_shape, bandmill_edges edges, int into, int place, int threads, void* stream);
+/* In every plane of a batch. `out` must not overlap `in`. */
+int bandmill_apply_planes_f64(const bandmill_stencil* stencil, const double* in, bandmill_planes in_shape, double* out,
+                              bandmill_planes out_shape, bandmill_edges x_edges, bandmill_edges y_edges, int into,
+                              int place, int threads, void* stream);
+int bandmill_apply_planes_f32(const bandmill_stencil* stencil, const float* in, bandmill_planes in_shape, float* out,
+                              bandmill_planes out_shape, bandmill_edges x_edges, bandmill_edges y_edges, int into,
+                              int place, int threads, void* stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,7 @@
 #include "bandmill/c/guard.hpp"
 
+#include "bandmill/base/array.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -54,6 +56,27 @@ bool on_cpu(int place) {
         throw InvalidArgument("there is no place " + std::to_string(place) +
                               ": use BANDMILL_CPU (-1), or the index of a GPU, from 0 up");
     return place == BANDMILL_CPU;
+}
+
+Boundary as_boundary(int boundary) {
+    if (boundary != BANDMILL_OPEN && boundary != BANDMILL_PERIODIC)
+        throw InvalidArgument("boundary " + std::to_string(boundary) +
+                              " is not known: use BANDMILL_OPEN (0) or BANDMILL_PERIODIC (1)");
+    return boundary == BANDMILL_OPEN ? Boundary::open : Boundary::periodic;
+}
+
+int from_boundary(Boundary boundary) { return boundary == Boundary::open ? BANDMILL_OPEN : BANDMILL_PERIODIC; }
+
+bool is_double(int precision) {
+    if (precision != BANDMILL_F64 && precision != BANDMILL_F32)
+        throw InvalidArgument("precision " + std::to_string(precision) +
+                              " is not known: use BANDMILL_F64 (64) or BANDMILL_F32 (32)");
+    return precision == BANDMILL_F64;
+}
+
+void require_gpu(int place) {
+    static const int count = static_cast<int>(cuda_devices().size());
+    if (place >= count) synchronize(Device{place}); // says what is missing
 }
 
 void refuse_stream(const void* stream) {

@@ -1,6 +1,7 @@
 // What every function of the C interface is wrapped in: exceptions become a status and a text of the calling thread.
 #pragma once
 
+#include "bandmill/band/matrix.hpp"
 #include "bandmill/base/error.hpp"
 #include "bandmill/base/field.hpp"
 #include "bandmill/base/space.hpp"
@@ -39,11 +40,19 @@ template <class Pointer> Pointer* require(Pointer* pointer, const char* what) {
 
 // Throws InvalidArgument below BANDMILL_CPU.
 bool on_cpu(int place);
+Boundary as_boundary(int boundary); // throws InvalidArgument
+int from_boundary(Boundary boundary);
+bool is_double(int precision); // throws InvalidArgument
+// Throws BackendUnavailable. For calls that learn from the data alone which GPU they run on.
+void require_gpu(int place);
 // On the CPU there are no streams: whoever gives one has another place in mind.
 void refuse_stream(const void* stream);
 Stream as_stream(void* stream);
 
-template <class T> constexpr const char* precision_name = sizeof(T) == 8 ? "f64" : "f32";
+template <class T> [[noreturn]] void refuse_precision(const char* what) {
+    throw InvalidArgument(std::string("the ") + what + " is not " + (sizeof(T) == 8 ? "f64" : "f32") +
+                          ", the precision of this call: make it with that precision, or make the other call");
+}
 
 inline FieldShape as_shape(const bandmill_shape& shape) {
     return {shape.rows, shape.batch, shape.row_stride, shape.batch_stride, shape.tile, shape.tile_stride};

@@ -34,22 +34,12 @@ void require_rows(std::int64_t rows) {
                               " rows (there must be at least one): check the number of rows");
 }
 
-Boundary as_boundary(int boundary) {
-    if (boundary != BANDMILL_OPEN && boundary != BANDMILL_PERIODIC)
-        throw InvalidArgument("boundary " + std::to_string(boundary) +
-                              " is not known: use BANDMILL_OPEN (0) or BANDMILL_PERIODIC (1)");
-    return boundary == BANDMILL_OPEN ? Boundary::open : Boundary::periodic;
-}
-
 bandmill_factor_t make_factor(const BandMatrix& matrix, int precision, int place) {
-    if (precision != BANDMILL_F64 && precision != BANDMILL_F32)
-        throw InvalidArgument("precision " + std::to_string(precision) +
-                              " is not known: use BANDMILL_F64 (64) or BANDMILL_F32 (32)");
     const auto made = [&]<class T>(std::type_identity<T>) -> bandmill_factor_t {
         if (on_cpu(place)) return {factor<T>(matrix), place};
         return {factor<T>(matrix, Device{place}), place};
     };
-    return precision == BANDMILL_F64 ? made(std::type_identity<double>{}) : made(std::type_identity<float>{});
+    return is_double(precision) ? made(std::type_identity<double>{}) : made(std::type_identity<float>{});
 }
 
 template <class T>
@@ -63,8 +53,7 @@ int solve_batch(const bandmill_factor_t* handle, const T* b, const bandmill_shap
         } else if (const auto* on_gpu = std::get_if<Factor<T, Cuda>>(&any)) {
             solve(*on_gpu, as_view<Cuda>(b, b_shape), as_view<Cuda>(x, x_shape), as_stream(stream));
         } else {
-            throw InvalidArgument(std::string("the factor is not ") + precision_name<T> +
-                                  ", the precision of this solve: make it with that precision, or call the other one");
+            refuse_precision<T>("factor");
         }
     });
 }
@@ -129,7 +118,7 @@ int bandmill_factor_report(const bandmill_factor_t* factor, bandmill_report* rep
                 const bandmill::FactorReport& found = made.report();
                 *report = {made.size(),
                            made.half_bandwidth(),
-                           made.boundary() == bandmill::Boundary::open ? BANDMILL_OPEN : BANDMILL_PERIODIC,
+                           from_boundary(made.boundary()),
                            sizeof(T) == 8 ? BANDMILL_F64 : BANDMILL_F32,
                            factor->place,
                            static_cast<int>(found.path),
