@@ -4,11 +4,12 @@ add_library(bandmill_options INTERFACE)
 target_compile_options(bandmill_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -ffp-contract=off>
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -pedantic -Wstrict-prototypes>
-  $<$<COMPILE_LANGUAGE:Fortran>:-Wall -Wextra -pedantic>
+  $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-std=f2018 -Wall -Wextra -pedantic>
   # CMake 3.25 ignores CMAKE_CUDA_STANDARD 20
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
 if(BANDMILL_WERROR)
-  target_compile_options(bandmill_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX,Fortran>:-Werror>
+  target_compile_options(bandmill_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>
+                         $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Werror>
                          $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
 endif()
 if(BANDMILL_SANITIZE)

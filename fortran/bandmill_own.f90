@@ -1,0 +1,214 @@
+! A matrix of its own for every system: bandmill_batch_factor.
+module bandmill_own
+  use, intrinsic :: iso_c_binding
+  use bandmill_c
+  use bandmill_support
+  implicit none
+  private
+  public :: bandmill_batch_factor
+
+  ! The factored matrices of a batch. They are released when the variable goes; an assignment shares them.
+  type :: bandmill_batch_factor
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    generic :: tridiagonal => tridiagonal_f64, tridiagonal_f32
+    generic :: pentadiagonal => pentadiagonal_f64, pentadiagonal_f32
+    generic :: solve => in_place_f64_2, in_place_f32_2, out_of_place_f64_2, out_of_place_f32_2
+    procedure :: status
+    procedure :: report
+    procedure :: destroy
+    generic :: assignment(=) => copy
+    procedure, private :: copy, in_place_f64_2, in_place_f32_2, out_of_place_f64_2, out_of_place_f32_2
+    procedure, private :: tridiagonal_f64, tridiagonal_f32, pentadiagonal_f64, pentadiagonal_f32
+    final :: finalize
+  end type
+
+contains
+
+  subroutine factor_views(self, diagonals, periodic, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(inout) :: self
+    type(view), intent(in) :: diagonals(:)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: pointers(5)
+    integer(c_int) :: found
+    integer :: d
+    call self%destroy()
+    do d = 1, size(diagonals)
+      pointers(d) = diagonals(d)%data
+      if (diagonals(d)%trouble /= '') then
+        call settle_own(bandmill_invalid_argument, trim(diagonals(d)%trouble), stat, errmsg)
+        return
+      else if (.not. alike(diagonals(d)%shape, diagonals(1)%shape)) then
+        call settle_own(bandmill_invalid_argument, 'the diagonals differ in their sizes or strides: give every diagonal '// &
+          'one entry per row and system, in arrays of one shape', stat, errmsg)
+        return
+      end if
+    end do
+    if (diagonals(1)%precision == bandmill_f64) then
+      found = bandmill_batch_factor_f64(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
+        boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, self%handle)
+    else
+      found = bandmill_batch_factor_f32(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
+        boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, self%handle)
+    end if
+    call settle(found, stat, errmsg)
+  end subroutine
+
+  logical function alike(a, b)
+    type(bandmill_shape), intent(in) :: a, b
+    alike = a%rows == b%rows .and. a%batch == b%batch .and. a%row_stride == b%row_stride .and. &
+      a%batch_stride == b%batch_stride
+  end function
+
+  ! lower(i, m) is A(i, i-1) of system m; axis = 2 if the arrays are (systems, rows). The kind of the arrays is that of
+  ! the right-hand sides.
+  subroutine tridiagonal_f64(self, lower, diagonal, upper, axis, periodic, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(inout) :: self
+    real(c_double), intent(in), target :: lower(:, :), diagonal(:, :), upper(:, :)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call factor_views(self, [view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine pentadiagonal_f64(self, lower2, lower1, diagonal, upper1, upper2, axis, periodic, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(inout) :: self
+    real(c_double), intent(in), target :: lower2(:, :), lower1(:, :), diagonal(:, :), upper1(:, :), upper2(:, :)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call factor_views(self, [view_of(lower2, axis), view_of(lower1, axis), view_of(diagonal, axis), &
+      view_of(upper1, axis), view_of(upper2, axis)], periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine tridiagonal_f32(self, lower, diagonal, upper, axis, periodic, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(inout) :: self
+    real(c_float), intent(in), target :: lower(:, :), diagonal(:, :), upper(:, :)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call factor_views(self, [view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine pentadiagonal_f32(self, lower2, lower1, diagonal, upper1, upper2, axis, periodic, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(inout) :: self
+    real(c_float), intent(in), target :: lower2(:, :), lower1(:, :), diagonal(:, :), upper1(:, :), upper2(:, :)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call factor_views(self, [view_of(lower2, axis), view_of(lower1, axis), view_of(diagonal, axis), &
+      view_of(upper1, axis), view_of(upper2, axis)], periodic, threads, stat, errmsg)
+  end subroutine
+
+  ! Of every system: 0, or the row whose pivot cannot be used, counted from 1; its solutions are NaN.
+  function status(self, stat, errmsg) result(rows)
+    class(bandmill_batch_factor), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t), allocatable :: rows(:)
+    type(bandmill_batch_report) :: made
+    integer(c_int) :: found
+    found = bandmill_batch_factor_report(self%handle, made)
+    allocate (rows(made%batch))
+    if (found == bandmill_ok) found = bandmill_batch_factor_status(self%handle, rows, c_null_ptr)
+    call settle(found, stat, errmsg)
+  end function
+
+  type(bandmill_batch_report) function report(self, stat, errmsg)
+    class(bandmill_batch_factor), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call settle(bandmill_batch_factor_report(self%handle, report), stat, errmsg)
+  end function
+
+  subroutine destroy(self)
+    class(bandmill_batch_factor), intent(inout) :: self
+    call bandmill_batch_factor_destroy(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+
+  subroutine copy(self, other)
+    class(bandmill_batch_factor), intent(inout) :: self
+    type(bandmill_batch_factor), intent(in) :: other
+    type(c_ptr) :: handle
+    handle = c_null_ptr
+    if (c_associated(other%handle)) call settle(bandmill_batch_factor_copy(other%handle, handle))
+    call self%destroy()
+    self%handle = handle
+  end subroutine
+
+  impure elemental subroutine finalize(self)
+    type(bandmill_batch_factor), intent(inout) :: self
+    call bandmill_batch_factor_destroy(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+
+  subroutine solve_views(self, b, x, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(in) :: self
+    type(view), intent(in) :: b, x
+    integer, intent(in), optional :: threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: found
+    if (b%trouble /= '') then
+      call settle_own(bandmill_invalid_argument, trim(b%trouble), stat, errmsg)
+    else if (x%trouble /= '') then
+      call settle_own(bandmill_invalid_argument, trim(x%trouble), stat, errmsg)
+    else
+      if (b%precision == bandmill_f64) then
+        found = bandmill_batch_solve_f64(self%handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
+      else
+        found = bandmill_batch_solve_f32(self%handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
+      end if
+      call settle(found, stat, errmsg)
+    end if
+  end subroutine
+
+  ! call factor%solve(x): right-hand sides in, solutions out. call factor%solve(b, x): to another array.
+  ! axis = 1: x(rows, systems), the default; axis = 2: x(systems, rows).
+  subroutine in_place_f64_2(self, x, axis, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(in) :: self
+    real(c_double), intent(inout), target :: x(:, :)
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_views(self, view_of(x, axis), view_of(x, axis), threads, stat, errmsg)
+  end subroutine
+
+  subroutine out_of_place_f64_2(self, b, x, axis, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(in) :: self
+    real(c_double), intent(in), target :: b(:, :)
+    real(c_double), intent(inout), target :: x(:, :)
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_views(self, view_of(b, axis), view_of(x, axis), threads, stat, errmsg)
+  end subroutine
+
+  subroutine in_place_f32_2(self, x, axis, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(in) :: self
+    real(c_float), intent(inout), target :: x(:, :)
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_views(self, view_of(x, axis), view_of(x, axis), threads, stat, errmsg)
+  end subroutine
+
+  subroutine out_of_place_f32_2(self, b, x, axis, threads, stat, errmsg)
+    class(bandmill_batch_factor), intent(in) :: self
+    real(c_float), intent(in), target :: b(:, :)
+    real(c_float), intent(inout), target :: x(:, :)
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_views(self, view_of(b, axis), view_of(x, axis), threads, stat, errmsg)
+  end subroutine
+end module bandmill_own
