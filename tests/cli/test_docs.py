@@ -23,12 +23,14 @@ MODULE = BIN.parents[1] / "python"
 # Who else runs blocks of a page: all of a language.
 ELSEWHERE = {
     "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md"},  # tests/install, tests/equations
-    "cmake": {"README.md"},
+    "cmake": {"README.md", "fortran.md"},  # tests/install
+    "c": {"README.md", "c.md"},  # tests/c
+    "fortran": {"README.md", "fortran.md"},  # tests/fortran
     "python": {"README.md", "python.md"},  # python/tests/test_docs.py
 }
 # Lines of shell that are no commands of the program, and who runs them.
 OTHER_COMMANDS = re.compile(
-    r"script/(demo|test)\b|pip install \.|cmake |g\+\+ "  # a user's first steps: continuous integration and tests/install
+    r"script/(demo|test)\b|pip install \.|cmake |g\+\+ |gcc |gfortran "  # a user's first steps: continuous integration and tests/install
 )
 
 
