@@ -1,11 +1,11 @@
-! A matrix of its own for every system: bandmill_batch_factor.
+! A matrix of its own for every system: bandmill_batch_factor, and bandmill_solve_once for matrices that are used once.
 module bandmill_own
   use, intrinsic :: iso_c_binding
   use bandmill_c
   use bandmill_support
   implicit none
   private
-  public :: bandmill_batch_factor
+  public :: bandmill_batch_factor, bandmill_solve_once
 
   ! The factored matrices of a batch. They are released when the variable goes; an assignment shares them.
   type :: bandmill_batch_factor
@@ -24,6 +24,12 @@ module bandmill_own
     final :: finalize
   end type
 
+  ! call bandmill_solve_once(lower, diagonal, upper, x, status): factors and solves, in place; the matrices stay. 5
+  ! diagonals for pentadiagonal ones. status(system) is 0, or the row whose pivot cannot be used.
+  interface bandmill_solve_once
+    module procedure once_tridiagonal_f64, once_tridiagonal_f32, once_pentadiagonal_f64, once_pentadiagonal_f32
+  end interface
+
 contains
 
   subroutine factor_views(self, diagonals, periodic, threads, stat, errmsg)
@@ -35,19 +41,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: pointers(5)
     integer(c_int) :: found
-    integer :: d
     call self%destroy()
-    do d = 1, size(diagonals)
-      pointers(d) = diagonals(d)%data
-      if (diagonals(d)%trouble /= '') then
-        call settle_own(bandmill_invalid_argument, trim(diagonals(d)%trouble), stat, errmsg)
-        return
-      else if (.not. alike(diagonals(d)%shape, diagonals(1)%shape)) then
-        call settle_own(bandmill_invalid_argument, 'the diagonals differ in their sizes or strides: give every diagonal '// &
-          'one entry per row and system, in arrays of one shape', stat, errmsg)
-        return
-      end if
-    end do
+    if (.not. usable(diagonals, stat, errmsg)) return
+    pointers(:size(diagonals)) = diagonals%data
     if (diagonals(1)%precision == bandmill_f64) then
       found = bandmill_batch_factor_f64(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
         boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, self%handle)
@@ -55,6 +51,65 @@ contains
       found = bandmill_batch_factor_f32(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
         boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, self%handle)
     end if
+    call settle(found, stat, errmsg)
+  end subroutine
+
+  ! Are these the diagonals of one batch?
+  logical function usable(diagonals, stat, errmsg)
+    type(view), intent(in) :: diagonals(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: d
+    usable = .false.
+    do d = 1, size(diagonals)
+      if (diagonals(d)%trouble /= '') then
+        call settle_own(bandmill_invalid_argument, trim(diagonals(d)%trouble), stat, errmsg)
+        return
+      else if (.not. alike(diagonals(d)%shape, diagonals(1)%shape)) then
+        call settle_own(bandmill_invalid_argument, 'the diagonals differ in their sizes or strides: give every '// &
+          'diagonal one entry per row and system, in arrays of one shape', stat, errmsg)
+        return
+      end if
+    end do
+    usable = .true.
+  end function
+
+  subroutine solve_once(diagonals, x, status, periodic, threads, stat, errmsg)
+    type(view), intent(in) :: diagonals(:), x
+    integer(c_int64_t), intent(out), optional :: status(:)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: pointers(5), workspace
+    integer(c_int64_t), allocatable, target :: rows(:)
+    integer(c_int) :: found, count, team
+    if (.not. usable(diagonals, stat, errmsg)) return
+    if (.not. usable([x], stat, errmsg)) return
+    if (present(status)) then
+      if (size(status, kind=c_int64_t) /= x%shape%batch) then
+        call settle_own(bandmill_invalid_argument, 'the status has not one entry per system: check its size', &
+          stat, errmsg)
+        return
+      end if
+    end if
+    count = size(diagonals, kind=c_int)
+    team = choice(threads, 0_c_int)
+    pointers(:count) = diagonals%data
+    allocate (rows(max(x%shape%batch, 1_c_int64_t)), source=0_c_int64_t)
+    found = bandmill_workspace_create(count, x%shape%rows, x%shape%batch, boundary_of(periodic), x%precision, &
+      bandmill_cpu, team, workspace)
+    if (found == bandmill_ok) then
+      if (x%precision == bandmill_f64) then
+        found = bandmill_batch_solve_once_f64(count, pointers, diagonals(1)%shape, boundary_of(periodic), x%data, &
+          x%shape, x%data, x%shape, c_loc(rows), workspace, team, c_null_ptr)
+      else
+        found = bandmill_batch_solve_once_f32(count, pointers, diagonals(1)%shape, boundary_of(periodic), x%data, &
+          x%shape, x%data, x%shape, c_loc(rows), workspace, team, c_null_ptr)
+      end if
+      call bandmill_workspace_destroy(workspace)
+    end if
+    if (present(status)) status = rows(:size(status))
     call settle(found, stat, errmsg)
   end subroutine
 
@@ -73,7 +128,8 @@ contains
     integer, intent(in), optional :: axis, threads
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call factor_views(self, [view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], periodic, threads, stat, errmsg)
+    call factor_views(self, [view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], periodic, &
+      threads, stat, errmsg)
   end subroutine
 
   subroutine pentadiagonal_f64(self, lower2, lower1, diagonal, upper1, upper2, axis, periodic, threads, stat, errmsg)
@@ -94,7 +150,8 @@ contains
     integer, intent(in), optional :: axis, threads
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call factor_views(self, [view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], periodic, threads, stat, errmsg)
+    call factor_views(self, [view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], periodic, &
+      threads, stat, errmsg)
   end subroutine
 
   subroutine pentadiagonal_f32(self, lower2, lower1, diagonal, upper1, upper2, axis, periodic, threads, stat, errmsg)
@@ -106,6 +163,58 @@ contains
     character(*), intent(inout), optional :: errmsg
     call factor_views(self, [view_of(lower2, axis), view_of(lower1, axis), view_of(diagonal, axis), &
       view_of(upper1, axis), view_of(upper2, axis)], periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine once_tridiagonal_f64(lower, diagonal, upper, x, status, axis, periodic, threads, stat, errmsg)
+    real(c_double), intent(in), target :: lower(:, :), diagonal(:, :), upper(:, :)
+    real(c_double), intent(inout), target :: x(:, :)
+    integer(c_int64_t), intent(out), optional :: status(:)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_once([view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], &
+      view_of(x, axis), status, periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine once_pentadiagonal_f64(lower2, lower1, diagonal, upper1, upper2, x, status, axis, periodic, &
+    threads, stat, errmsg)
+    real(c_double), intent(in), target :: lower2(:, :), lower1(:, :), diagonal(:, :), upper1(:, :), upper2(:, :)
+    real(c_double), intent(inout), target :: x(:, :)
+    integer(c_int64_t), intent(out), optional :: status(:)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_once([view_of(lower2, axis), view_of(lower1, axis), view_of(diagonal, axis), &
+      view_of(upper1, axis), view_of(upper2, axis)], &
+      view_of(x, axis), status, periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine once_tridiagonal_f32(lower, diagonal, upper, x, status, axis, periodic, threads, stat, errmsg)
+    real(c_float), intent(in), target :: lower(:, :), diagonal(:, :), upper(:, :)
+    real(c_float), intent(inout), target :: x(:, :)
+    integer(c_int64_t), intent(out), optional :: status(:)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_once([view_of(lower, axis), view_of(diagonal, axis), view_of(upper, axis)], &
+      view_of(x, axis), status, periodic, threads, stat, errmsg)
+  end subroutine
+
+  subroutine once_pentadiagonal_f32(lower2, lower1, diagonal, upper1, upper2, x, status, axis, periodic, &
+    threads, stat, errmsg)
+    real(c_float), intent(in), target :: lower2(:, :), lower1(:, :), diagonal(:, :), upper1(:, :), upper2(:, :)
+    real(c_float), intent(inout), target :: x(:, :)
+    integer(c_int64_t), intent(out), optional :: status(:)
+    logical, intent(in), optional :: periodic
+    integer, intent(in), optional :: axis, threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call solve_once([view_of(lower2, axis), view_of(lower1, axis), view_of(diagonal, axis), &
+      view_of(upper1, axis), view_of(upper2, axis)], &
+      view_of(x, axis), status, periodic, threads, stat, errmsg)
   end subroutine
 
   ! Of every system: 0, or the row whose pivot cannot be used, counted from 1; its solutions are NaN.
@@ -164,9 +273,11 @@ contains
       call settle_own(bandmill_invalid_argument, trim(x%trouble), stat, errmsg)
     else
       if (b%precision == bandmill_f64) then
-        found = bandmill_batch_solve_f64(self%handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
+        found = bandmill_batch_solve_f64(self%handle, b%data, b%shape, x%data, x%shape, &
+          choice(threads, 0_c_int), c_null_ptr)
       else
-        found = bandmill_batch_solve_f32(self%handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
+        found = bandmill_batch_solve_f32(self%handle, b%data, b%shape, x%data, x%shape, &
+          choice(threads, 0_c_int), c_null_ptr)
       end if
       call settle(found, stat, errmsg)
     end if

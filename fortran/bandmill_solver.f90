@@ -189,7 +189,7 @@ contains
   end subroutine
 
   ! call factor%solve(x): right-hand sides in, solutions out. call factor%solve(b, x): to another array.
-  ! axis = 1: x(rows, systems), the default; axis = 2: x(systems, rows), the faster one for large batches.
+  ! axis = 1: x(rows, systems), the default; axis = 2: x(systems, rows).
   subroutine in_place_f64_1(self, x, threads, stat, errmsg)
     class(bandmill_factor), intent(in) :: self
     real(c_double), intent(inout), target :: x(:)

@@ -158,7 +158,8 @@ contains
     type(view) :: rows
     rows = view_of(a)
     made%data = rows%data
-    made%shape = bandmill_planes(rows%shape%batch, rows%shape%rows, 1, rows%shape%batch_stride, rows%shape%row_stride, 0)
+    made%shape = bandmill_planes(rows%shape%batch, rows%shape%rows, 1, rows%shape%batch_stride, &
+      rows%shape%row_stride, 0)
     made%precision = rows%precision
     made%whole = rows%trouble == ''
   end function
@@ -185,7 +186,8 @@ contains
     type(view) :: rows
     rows = view_of(a)
     made%data = rows%data
-    made%shape = bandmill_planes(rows%shape%batch, rows%shape%rows, 1, rows%shape%batch_stride, rows%shape%row_stride, 0)
+    made%shape = bandmill_planes(rows%shape%batch, rows%shape%rows, 1, rows%shape%batch_stride, &
+      rows%shape%row_stride, 0)
     made%precision = rows%precision
     made%whole = rows%trouble == ''
   end function

@@ -190,6 +190,7 @@ contains
     turned = transpose(b)
     call copy%solve(turned, axis=2)
     call check(all(transpose(turned) == x), 'own matrices, (systems, rows)')
+    call once(bands, b, x, periodic)
     turned32 = transpose(x32)
     call single%solve(x32)
     call check(maxval(abs(x32 - expected)) <= 12 * epsilon(1.0_real32), 'own matrices, f32')
@@ -202,6 +203,34 @@ contains
       call copy%solve(b, x)
       call check(all(x(:, batch) /= x(:, batch)) .and. all(x(:, :batch - 1) == x(:, :batch - 1)), 'only it is NaN')
     end if
+  end subroutine
+
+  ! Both at once: the same solutions up to rounding, and the matrices stay as they are.
+  subroutine once(bands, b, expected, periodic)
+    real(real64), intent(in) :: bands(:, :, :), b(:, :), expected(:, :)
+    logical, intent(in) :: periodic
+    real(real64) :: x(size(b, 1), size(b, 2))
+    real(real32) :: x32(size(b, 2), size(b, 1)), turned(size(b, 2), size(b, 1), size(bands, 2))
+    integer(int64) :: status(size(b, 2))
+    integer :: d
+    x = b
+    x32 = real(transpose(b), real32)
+    do d = 1, size(bands, 2)
+      turned(:, :, d) = real(transpose(bands(:, d, :)), real32)
+    end do
+    status = 7
+    if (size(bands, 2) == 3) then
+      call bandmill_solve_once(bands(:, 1, :), bands(:, 2, :), bands(:, 3, :), x, status, periodic=periodic)
+      call bandmill_solve_once(turned(:, :, 1), turned(:, :, 2), turned(:, :, 3), x32, axis=2, periodic=periodic)
+    else
+      call bandmill_solve_once(bands(:, 1, :), bands(:, 2, :), bands(:, 3, :), bands(:, 4, :), bands(:, 5, :), x, &
+        status, periodic=periodic)
+      call bandmill_solve_once(turned(:, :, 1), turned(:, :, 2), turned(:, :, 3), turned(:, :, 4), turned(:, :, 5), &
+        x32, axis=2, periodic=periodic)
+    end if
+    call check(all(status == 0), 'all matrices can be used, once')
+    call check(maxval(abs(x - expected)) <= 12 * epsilon(1.0_real64), 'factored and solved in one call')
+    call check(maxval(abs(transpose(x32) - expected)) <= 12 * epsilon(1.0_real32), 'the same, f32')
   end subroutine
 
   subroutine stencils_along_systems(n, batch)
