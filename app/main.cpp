@@ -98,6 +98,7 @@ int run(int argc, char** argv) {
     CLI::App& bench = *program.add_subcommand("bench", "Measure speed");
     bench.require_subcommand(1);
     app::add_bench_solve(bench);
+    app::add_bench_own(bench);
     app::add_bench_step(bench);
     app::add_bench_paper(bench);
 

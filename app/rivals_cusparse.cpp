@@ -1,5 +1,6 @@
 #include "rivals_cusparse.hpp"
 
+#include "own_rivals.hpp"
 #include "place_cuda.hpp"
 #include "rivals_cuda.hpp"
 
@@ -78,7 +79,8 @@ enum class Routine { gtsv, gpsv, gtsv2 };
 // The interleaved routines overwrite their matrices: put back off the clock, or written again as a part of each solve.
 enum class Reset { off_the_clock, on_the_clock };
 
-constexpr int algorithm = 0; // gtsv: Thomas, as in the paper, the fastest of three; gpsv: QR, the only one
+// gtsv: Thomas, as in the paper, the fastest of three; gpsv: QR, the only one.
+constexpr int usual_algorithm = 0;
 
 struct Sizes { // cuSPARSE counts in int
     int n, batch;
@@ -91,7 +93,8 @@ struct Sizes { // cuSPARSE counts in int
 };
 
 // The workspace the library asks for. It looks at no data, but refuses null pointers.
-template <class T> std::size_t workspace_bytes(Library& library, Routine routine, const SolveCase& what) {
+template <class T>
+std::size_t workspace_bytes(Library& library, Routine routine, int algorithm, const SolveCase& what) {
     const Sizes size(what);
     const Array<T, Cuda> some(64, library.device());
     const T* p = some.data();
@@ -106,22 +109,25 @@ template <class T> std::size_t workspace_bytes(Library& library, Routine routine
     return bytes;
 }
 
-Holding holding(Library& library, Routine routine, const SolveCase& what) {
+Holding holding(Library& library, Routine routine, int algorithm, const SolveCase& what) {
     const auto n = static_cast<std::size_t>(what.n), batch = static_cast<std::size_t>(what.batch);
     const auto diagonals = static_cast<std::size_t>(2 * what.half_bandwidth + 1);
     Holding held{diagonals * n * what.element_bytes(), {}};
     held.per_batch.assign(diagonals, n * batch * what.element_bytes());
-    held.per_batch.push_back(what.precision == Precision::f64 ? workspace_bytes<double>(library, routine, what)
-                                                              : workspace_bytes<float>(library, routine, what));
+    held.per_batch.push_back(what.precision == Precision::f64
+                                 ? workspace_bytes<double>(library, routine, algorithm, what)
+                                 : workspace_bytes<float>(library, routine, algorithm, what));
     return held;
 }
 
 template <class T> class Cusparse : public Contestant<T, Cuda> {
   public:
-    Cusparse(LibraryPointer library, Routine routine, Reset reset, const SolveCase& what, const BandMatrix& matrix)
-        : library_(std::move(library)), routine_(routine), reset_(reset), size_(what),
+    Cusparse(LibraryPointer library, Routine routine, int algorithm, Reset reset, const SolveCase& what,
+             const BandMatrix& matrix)
+        : library_(std::move(library)), routine_(routine), algorithm_(algorithm), reset_(reset), size_(what),
           one_(one_matrix(matrix), library_->device()),
-          workspace_(std::max<std::int64_t>(1, static_cast<std::int64_t>(workspace_bytes<T>(*library_, routine, what))),
+          workspace_(std::max<std::int64_t>(
+                         1, static_cast<std::int64_t>(workspace_bytes<T>(*library_, routine, algorithm, what))),
                      library_->device()) {
         copies_.diagonals = 2 * what.half_bandwidth + 1;
         for (int k = 0; k < copies_.diagonals; ++k) {
@@ -154,9 +160,9 @@ template <class T> class Cusparse : public Contestant<T, Cuda> {
         T* const* d = copies_.to;
         void* buffer = workspace_.data();
         require(routine_ == Routine::gtsv
-                    ? Calls<T>::gtsv(handle, algorithm, size_.n, d[0], d[1], d[2], x.data(), size_.batch, buffer)
+                    ? Calls<T>::gtsv(handle, algorithm_, size_.n, d[0], d[1], d[2], x.data(), size_.batch, buffer)
                 : routine_ == Routine::gpsv
-                    ? Calls<T>::gpsv(handle, algorithm, size_.n, d[0], d[1], d[2], d[3], d[4], x.data(), size_.batch,
+                    ? Calls<T>::gpsv(handle, algorithm_, size_.n, d[0], d[1], d[2], d[3], d[4], x.data(), size_.batch,
                                      buffer)
                     : Calls<T>::gtsv2(handle, size_.n, d[0], d[1], d[2], x.data(), size_.batch, size_.n, buffer),
                 "solving");
@@ -177,6 +183,7 @@ template <class T> class Cusparse : public Contestant<T, Cuda> {
 
     LibraryPointer library_;
     Routine routine_;
+    int algorithm_;
     Reset reset_;
     Sizes size_;
     Array<T, Cuda> one_;
@@ -185,7 +192,8 @@ template <class T> class Cusparse : public Contestant<T, Cuda> {
     Copies<T> copies_{};
 };
 
-Rival<Cuda> describe(const char* name, LibraryPointer library, Routine routine, Reset reset) {
+Rival<Cuda> describe(const char* name, LibraryPointer library, Routine routine, Reset reset,
+                     int algorithm = usual_algorithm) {
     Rival<Cuda> rival{name, routine == Routine::gtsv2 ? Layout::contiguous : Layout::interleaved, INT32_MAX, {}, {}, {},
                       {}};
     rival.obstacle = [routine](const SolveCase& what) -> std::optional<std::string> {
@@ -195,12 +203,12 @@ Rival<Cuda> describe(const char* name, LibraryPointer library, Routine routine, 
         if (what.n < 6) return "needs at least 6 rows";
         return std::nullopt;
     };
-    rival.holding = [library, routine](const SolveCase& what) { return holding(*library, routine, what); };
+    rival.holding = [=](const SolveCase& what) { return holding(*library, routine, algorithm, what); };
     rival.make_f64 = [=](const SolveCase& what, const BandMatrix& matrix) {
-        return std::make_unique<Cusparse<double>>(library, routine, reset, what, matrix);
+        return std::make_unique<Cusparse<double>>(library, routine, algorithm, reset, what, matrix);
     };
     rival.make_f32 = [=](const SolveCase& what, const BandMatrix& matrix) {
-        return std::make_unique<Cusparse<float>>(library, routine, reset, what, matrix);
+        return std::make_unique<Cusparse<float>>(library, routine, algorithm, reset, what, matrix);
     };
     return rival;
 }
@@ -214,6 +222,14 @@ std::vector<Rival<Cuda>> cusparse_rivals(const Place<Cuda>& place) {
             describe("gtsv2StridedBatch", library, Routine::gtsv2, Reset::off_the_clock),
             describe("gpsvInterleavedBatch", library, Routine::gpsv, Reset::off_the_clock),
             describe("gpsvInterleavedBatch+reset", library, Routine::gpsv, Reset::on_the_clock)};
+}
+
+std::vector<Rival<Cuda>> make_own_rivals(const Place<Cuda>& place) {
+    const auto library = std::make_shared<Library>(place.device());
+    return {describe("gtsvInterleavedBatch", library, Routine::gtsv, Reset::off_the_clock),
+            describe("gtsvInterleavedBatch-LU", library, Routine::gtsv, Reset::off_the_clock, 1),
+            describe("gtsvInterleavedBatch-QR", library, Routine::gtsv, Reset::off_the_clock, 2),
+            describe("gpsvInterleavedBatch", library, Routine::gpsv, Reset::off_the_clock)};
 }
 
 } // namespace app

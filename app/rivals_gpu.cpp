@@ -1,7 +1,10 @@
 // The rivals on a GPU: the paper's kernels, and cuSPARSE (rivals_cusparse.cpp).
+#include "own_rivals.hpp"
 #include "place_cuda.hpp"
 #include "rivals_cuda.hpp"
 #include "rivals_cusparse.hpp"
+
+#include "bandmill/cuda/batch_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -74,5 +77,7 @@ std::vector<Rival<Cuda>> make_rivals(const Place<Cuda>& place) {
     for (Rival<Cuda>& rival : cusparse_rivals(place)) rivals.push_back(std::move(rival));
     return rivals;
 }
+
+void set_batch_tuning(int blocks, int chunks) { bandmill::cuda::batch_tuning = {blocks, chunks}; }
 
 } // namespace app

@@ -1,4 +1,5 @@
 // The rivals on the CPU: the paper's algorithm, and LAPACK (rivals_lapack.cpp).
+#include "own_rivals.hpp"
 #include "paper.hpp"
 #include "place_host.hpp"
 #include "rivals_lapack.hpp"
@@ -74,5 +75,7 @@ Rival<Host> paper(const Place<Host>& place) {
 std::vector<Rival<Host>> make_rivals(const Place<Host>& place) {
     return {paper(place), lapack_gttrs(place), lapack_gbtrs(place)};
 }
+
+std::vector<Rival<Host>> make_own_rivals(const Place<Host>& place) { return {lapack_gtsv(place), lapack_gbsv(place)}; }
 
 } // namespace app

@@ -55,6 +55,19 @@ lapack_int solve_band(lapack_int n, lapack_int w, lapack_int count, const float*
     return LAPACKE_sgbtrs_work(LAPACK_COL_MAJOR, 'N', n, w, w, count, band, rows, pivots, x, stride);
 }
 
+lapack_int solve_own_tri(lapack_int n, double* dl, double* d, double* du, double* x) {
+    return LAPACKE_dgtsv_work(LAPACK_COL_MAJOR, n, 1, dl, d, du, x, n);
+}
+lapack_int solve_own_tri(lapack_int n, float* dl, float* d, float* du, float* x) {
+    return LAPACKE_sgtsv_work(LAPACK_COL_MAJOR, n, 1, dl, d, du, x, n);
+}
+lapack_int solve_own_band(lapack_int n, lapack_int w, double* band, lapack_int rows, lapack_int* pivots, double* x) {
+    return LAPACKE_dgbsv_work(LAPACK_COL_MAJOR, n, w, w, 1, band, rows, pivots, x, n);
+}
+lapack_int solve_own_band(lapack_int n, lapack_int w, float* band, lapack_int rows, lapack_int* pivots, float* x) {
+    return LAPACKE_sgbsv_work(LAPACK_COL_MAJOR, n, w, w, 1, band, rows, pivots, x, n);
+}
+
 // Divides the systems over our threads; each calls LAPACK, with one BLAS thread, for its own.
 template <class T> class Lapack : public Contestant<T, Host> {
   public:
@@ -137,6 +150,56 @@ template <class T> class Gbtrs : public Lapack<T> {
     std::vector<lapack_int> pivots_;
 };
 
+// A copy of the matrix for every system, which LAPACK factors in place; put back off the clock.
+template <class T, bool Band> class OwnLapack : public Contestant<T, Host> {
+  public:
+    OwnLapack(const Place<Host>& place, const SolveCase& what, const BandMatrix& matrix)
+        : place_(place), width_(what.half_bandwidth), rows_(Band ? 3 * width_ + 1 : 3), one_(to_size(what.n * rows_)),
+          values_(what.batch * what.n * rows_) {
+        openblas_set_num_threads(1);
+        for (std::int64_t i = 0; i < what.n; ++i)
+            for (int k = -width_; k <= width_; ++k)
+                if (const std::int64_t j = i + k; j >= 0 && j < what.n) { // tridiagonal: lower, main, upper
+                    const std::int64_t at = Band ? j * rows_ + 2 * width_ - k : (k + 1) * what.n + (k < 0 ? j : i);
+                    one_[to_size(at)] = static_cast<T>(matrix.entry(k, i));
+                }
+    }
+    static Holding holding(const SolveCase& what) {
+        const std::size_t rows = Band ? 3 * static_cast<std::size_t>(what.half_bandwidth) + 1 : 3;
+        return {rows * to_size(what.n) * what.element_bytes(),
+                {rows * to_size(what.n * what.batch) * what.element_bytes()}};
+    }
+    std::string path() const override { return "LAPACKE, OpenBLAS, matrices put back off the clock"; }
+    std::size_t held_bytes() const override { return (one_.size() + to_size(values_.size())) * sizeof(T); }
+    bool needs_restore() const override { return true; }
+    void restore() override { place_.template fill<T>(values_, one_); }
+    void solve(FieldView<const T, Host>, FieldView<T, Host> x) override {
+        const std::int64_t n = x.rows(), stride = x.shape().batch_stride;
+        const auto size = static_cast<lapack_int>(n);
+        parallel_ranges(
+            place_.threads_for(n * x.batch()), x.batch(),
+            [&](std::int64_t begin, std::int64_t end) {
+                std::vector<lapack_int> pivots(to_size(n));
+                for (std::int64_t m = begin; m < end; ++m) {
+                    T* const own = values_.data() + m * n * rows_;
+                    if constexpr (Band)
+                        require(solve_own_band(size, width_, own, rows_, pivots.data(), x.data() + m * stride), "gbsv");
+                    else
+                        require(solve_own_tri(size, own, own + n, own + 2 * n, x.data() + m * stride), "gtsv");
+                }
+            },
+            1);
+    }
+
+  private:
+    const Place<Host>& place_;
+    lapack_int width_, rows_;
+    std::vector<T> one_;
+    bandmill::Array<T, Host> values_;
+};
+template <class T> using Gtsv = OwnLapack<T, false>;
+template <class T> using Gbsv = OwnLapack<T, true>;
+
 std::optional<std::string> lapack_obstacle(const SolveCase& what) {
     if (what.boundary == Boundary::periodic) return "open only";
     if (what.n < 2 || what.n > INT32_MAX / 8) return "LAPACK is called for 2 rows up to 2^28";
@@ -156,13 +219,18 @@ template <template <class> class Solver> Rival<Host> describe(const char* name, 
 
 } // namespace
 
-Rival<Host> lapack_gttrs(const Place<Host>& place) {
-    Rival<Host> rival = describe<Gttrs>("gttrs", place);
+namespace {
+Rival<Host> tridiagonal_only(Rival<Host> rival) {
     rival.obstacle = [](const SolveCase& what) {
         return what.half_bandwidth == 1 ? lapack_obstacle(what) : "tridiagonal only";
     };
     return rival;
 }
+} // namespace
+
+Rival<Host> lapack_gttrs(const Place<Host>& place) { return tridiagonal_only(describe<Gttrs>("gttrs", place)); }
+Rival<Host> lapack_gtsv(const Place<Host>& place) { return tridiagonal_only(describe<Gtsv>("gtsv", place)); }
+Rival<Host> lapack_gbsv(const Place<Host>& place) { return describe<Gbsv>("gbsv", place); }
 
 Rival<Host> lapack_gbtrs(const Place<Host>& place) { return describe<Gbtrs>("gbtrs", place); }
 

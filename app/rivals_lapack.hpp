@@ -7,5 +7,8 @@ namespace app {
 
 Rival<bandmill::Host> lapack_gttrs(const Place<bandmill::Host>& place); // tridiagonal
 Rival<bandmill::Host> lapack_gbtrs(const Place<bandmill::Host>& place); // any band
+// With a matrix for every system, factored in the same call.
+Rival<bandmill::Host> lapack_gtsv(const Place<bandmill::Host>& place);
+Rival<bandmill::Host> lapack_gbsv(const Place<bandmill::Host>& place);
 
 } // namespace app

@@ -13,5 +13,7 @@ Rival<bandmill::Host> missing(const char* name) {
 
 Rival<bandmill::Host> lapack_gttrs(const Place<bandmill::Host>&) { return missing("gttrs"); }
 Rival<bandmill::Host> lapack_gbtrs(const Place<bandmill::Host>&) { return missing("gbtrs"); }
+Rival<bandmill::Host> lapack_gtsv(const Place<bandmill::Host>&) { return missing("gtsv"); }
+Rival<bandmill::Host> lapack_gbsv(const Place<bandmill::Host>&) { return missing("gbsv"); }
 
 } // namespace app

@@ -20,6 +20,15 @@ TEST_F(MissingCuda, FactorThrows) {
     expect_error<BackendUnavailable>([&] { factor<float>(matrix_, Device{}); });
 }
 
+TEST_F(MissingCuda, MatricesOfTheirOwnThrow) {
+    double value = 1;
+    const FieldView<const double, Cuda> one(&value, {1, 1, 1, 1});
+    const BandBatch<double, Cuda> matrices{{one, one, one}};
+    expect_error<BackendUnavailable>([&] { factor(matrices, Device{}); });
+    expect_error<BackendUnavailable>([&] { BatchWorkspace<double, Cuda>(matrices.shape()); });
+    expect_error<BackendUnavailable>([&] { BatchWorkspace<float, Cuda>(matrices.shape()); });
+}
+
 TEST_F(MissingCuda, MemoryThrows) {
     expect_error<BackendUnavailable>([] { Array<double, Cuda>(10); });
     double value = 1;

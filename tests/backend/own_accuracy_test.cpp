@@ -75,6 +75,8 @@ template <class Belongs> void check_all(const std::vector<Case>& cases, Belongs 
     for (std::size_t number = 0; number < cases.size() && failures_so_far() < 5; ++number) {
         const Case& c = cases[number];
         if (!belongs(c) || !here(c)) continue;
+        if (c.n == 100000 && c.batch == 2 && number % 8 != 0)
+            continue; // each touches 300 MB of tiles for its two systems
         const bool small = c.n <= 257 && c.batch <= 33 && number % 12 == 0;
         if (c.elements() > limits().max_elements / 25 || // a matrix has five times as many
             (limits().small && !small)) {

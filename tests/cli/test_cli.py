@@ -196,6 +196,37 @@ def test_table(bandmill):
     assert max(map(len, lines)) <= 130
 
 
+# --- bench own
+
+
+def test_own_matrices(bandmill, tmp_path):
+    done = bandmill(
+        *"bench own --backend cpu --threads 2 --repetitions 2 --n 5,2^6 --batch 33 --precision f64,f32".split(),
+        *"--layout interleaved,contiguous,tiled --json own.json".split(),
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    result = json.loads((tmp_path / "own.json").read_text())
+    assert result["benchmark"] == "own" and result["skipped"] == []
+    assert len(result["records"]) == 2 * 2 * 2 * 2 * 3
+    for record in result["records"]:
+        size = (8 if record["dtype"] == "f64" else 4) * record["n"] * record["batch"]
+        w, periodic = record["half_bandwidth"], record["boundary"] == "periodic"
+        assert record["factor_and_solve"]["bytes"] == (2 * w + 3) * size
+        assert record["solve"]["bytes"] == (3 + w * (4 if periodic else 2)) * size
+        for way in record["factor_and_solve"], record["solve"]:
+            assert 0 <= way["backward_error"] < 20 and way["wrong"] is False
+            assert way["share_of_copy"] == pytest.approx(way["gbytes_per_s"] / record["ceiling_gbytes_per_s"])
+        ran = {name for name, rival in record["rivals"].items() if "skipped" not in rival}
+        assert set(record["speedup"]) == ran
+        assert not periodic or ran == set()
+        assert all(record["rivals"][name]["backward_error"] < 20 for name in ran)
+
+
+def test_own_matrices_refuse_tuning_of_a_gpu_on_the_cpu(bandmill):
+    done = bandmill(*"bench own --backend cpu --n 5 --batch 3 --blocks 2".split())
+    assert done.returncode == 2 and "--blocks" in done.stderr
+
+
 # --- rivals and memory
 
 

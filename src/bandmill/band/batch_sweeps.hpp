@@ -16,6 +16,8 @@
 #include "bandmill/base/macros.hpp"
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace bandmill::detail {
 
@@ -75,8 +77,8 @@ BANDMILL_HD float inverse_or_nan(float p) {
 }
 
 // Once an inverse is NaN all that follow are, so the first bad row is the number of those that are not.
-BANDMILL_HD void count_usable(std::int64_t& count, double inverse) { count += inverse == inverse; }
-BANDMILL_HD void count_usable(std::int64_t& count, float inverse) { count += inverse == inverse; }
+BANDMILL_HD void count_usable(int& count, double inverse) { count += inverse == inverse; }
+BANDMILL_HD void count_usable(int& count, float inverse) { count += inverse == inverse; }
 
 // A long sum, with what rounding lost kept beside it: the corner of a periodic matrix is a sum over all rows that may
 // nearly cancel.
@@ -106,14 +108,14 @@ template <int W, bool Periodic, class Value> struct BatchRow {
 
 // Moves the coefficients of row i that reach the separator to where they belong (periodic), or forgets those outside
 // the matrix (open). m interior rows.
-template <int W, bool Periodic, class Value>
-BANDMILL_HD void place_ends(BatchRow<W, Periodic, Value>& row, std::int64_t i, std::int64_t m) {
+template <int W, bool Periodic, class Value, class Index>
+BANDMILL_HD void place_ends(BatchRow<W, Periodic, Value>& row, Index i, Index m) {
     if (i >= W && i + W < m) return;
     BANDMILL_UNROLL
     for (int k = -W; k <= W; ++k) {
         if (i + k >= 0 && i + k < m) continue;
         if constexpr (Periodic) {
-            const std::int64_t s = i + k < 0 ? W + i + k : i + k - m;
+            const Index s = i + k < 0 ? W + i + k : i + k - m;
             BANDMILL_UNROLL
             for (int t = 0; t < W; ++t)
                 if (s == t) row.to_separator[t] = row.to_separator[t] + row.band[k + W];
@@ -139,16 +141,14 @@ template <int W, bool Periodic, class Value> class Eliminator {
 
   public:
     // Adds a coefficient of separator row s, j columns after that of the row to be eliminated next.
-    BANDMILL_HD void add_below(int s, int j, const Value& value) {
+    template <int s> BANDMILL_HD void add_below(int j, const Value& value) {
         BANDMILL_UNROLL
-        for (int t = 0; t < S; ++t) BANDMILL_UNROLL
-        for (int k = 0; k < W; ++k)
-            if (t == s && k == j) below_[t][k] = below_[t][k] + value;
+        for (int k = 0; k < W; ++k) below_[s][k] = below_[s][k] + (k == j ? value : Value{});
     }
-    BANDMILL_HD void add_corner(int s, int t, const Value& value) {
+    template <int s> BANDMILL_HD void add_corner(int t, const Value& value) {
         BANDMILL_UNROLL
-        for (int k = 0; k < S * S; ++k)
-            if (k == s * W + t) corner_[k].add(value);
+        for (int k = 0; k < W; ++k)
+            if (k == t) corner_[s * W + k].add(value);
     }
 
     BANDMILL_HD FactorRow<W, Periodic, Value> eliminate(const BatchRow<W, Periodic, Value>& row) {
@@ -276,45 +276,51 @@ template <int W, bool Periodic, class Value> struct BackwardSweep {
     }
 };
 
+// Calls body(0), body(1) .. body(Count - 1), each with a constant: kernels then keep their arrays in registers.
+template <int Count, class Body, int... k> BANDMILL_HD void for_constants(Body body, std::integer_sequence<int, k...>) {
+    (body(std::integral_constant<int, k>{}), ...);
+}
+
 // Where the coefficients of the separator's rows belong. Row m + s, diagonal k: calls below(s, column, k) for an
-// interior column, corner(s, t, k) for one of the separator's own.
-template <int W, class Below, class Corner>
-BANDMILL_HD void for_each_separator_entry(std::int64_t n, std::int64_t m, Below below, Corner corner) {
-    BANDMILL_UNROLL
-    for (int s = 0; s < W; ++s) {
-        if (m + s >= n) continue;
-        BANDMILL_UNROLL
-        for (int k = -W; k <= W; ++k) {
-            std::int64_t column = m + s + k;
+// interior column, corner(s, t, k) for one of the separator's own; s and k are constants.
+template <int W, class Index, class Below, class Corner>
+BANDMILL_HD void for_each_separator_entry(Index n, Index m, Below below, Corner corner) {
+    constexpr int D = 2 * W + 1;
+    for_constants<W * D>(
+        [&](auto which) {
+            constexpr int s = which / D, k = which % D - W;
+            if (m + s >= n) return;
+            Index column = m + s + k;
             for (int turn = 0; turn < 2; ++turn) // n = 1 with W = 2: twice
                 column = column < 0 ? column + n : column >= n ? column - n : column;
             if (column < m)
-                below(s, column, k);
+                below(std::integral_constant<int, s>{}, column, std::integral_constant<int, k>{});
             else
-                corner(s, static_cast<int>(column - m), k);
-        }
-    }
+                corner(std::integral_constant<int, s>{}, static_cast<int>(column - m),
+                       std::integral_constant<int, k>{});
+        },
+        std::make_integer_sequence<int, W * D>{});
 }
 
 // Adds what the separator's rows hold in the columns that come into view with row i, which is eliminated next;
 // entry(s, k) is the coefficient of row m + s on diagonal k.
-template <int W, class Value, class Entry>
-BANDMILL_HD void look_below(Eliminator<W, true, Value>& eliminator, std::int64_t i, std::int64_t n, std::int64_t m,
-                            Entry entry) {
+template <int W, class Value, class Index, class Entry>
+BANDMILL_HD void look_below(Eliminator<W, true, Value>& eliminator, Index i, Index n, Index m, Entry entry) {
     if (i > 0 && i + W - 1 < m - W) return;
     for_each_separator_entry<W>(
         n, m,
-        [&](int s, std::int64_t column, int k) {
+        [&](auto s, Index column, auto k) {
             if (i == 0 ? column < W : column == i + W - 1)
-                eliminator.add_below(s, static_cast<int>(column - i), entry(s, k));
+                eliminator.template add_below<s>(static_cast<int>(column - i), entry(s, k));
         },
-        [](int, int, int) {});
+        [](auto, int, auto) {});
 }
-template <int W, class Value, class Count, class Entry>
-BANDMILL_HD Values<W * W, Value> close_corner(Eliminator<W, true, Value>& eliminator, std::int64_t n, std::int64_t m,
-                                              Count& count, Entry entry) {
+template <int W, class Value, class Index, class Count, class Entry>
+BANDMILL_HD Values<W * W, Value> close_corner(Eliminator<W, true, Value>& eliminator, Index n, Index m, Count& count,
+                                              Entry entry) {
     for_each_separator_entry<W>(
-        n, m, [](int, std::int64_t, int) {}, [&](int s, int t, int k) { eliminator.add_corner(s, t, entry(s, k)); });
+        n, m, [](auto, Index, auto) {},
+        [&](auto s, int t, auto k) { eliminator.template add_corner<s>(t, entry(s, k)); });
     return eliminator.eliminate_corner(count, n - m < W ? static_cast<int>(n - m) : W);
 }
 

@@ -49,12 +49,18 @@ inline constexpr int scratch_bytes = 64 * 1024;
 // 0.67.
 
 // A matrix for every system: rows that a pack eliminates before the next pack takes them, systems side by side in a
-// strip, bytes that a strip keeps between the two sweeps of a combined factor and solve (an L2 holds them), vectors that
-// solve together.
+// strip, bytes that a strip keeps between the two sweeps of a combined factor and solve (an L2 holds them), vectors
+// that solve together.
 inline constexpr int batch_visit_rows = 8;
 inline constexpr int most_batch_strip = 128;
 inline constexpr int batch_scratch_bytes = 256 * 1024;
 inline constexpr int batch_solve_vectors = 4;
+// Vectors that are eliminated together: each waits for a division in every row, but compilers keep larger states in
+// memory. n = 256 in tiles, in the cache, ns per unknown of a combined factor and solve on one core, 1 and 2 vectors:
+// W = 1 open 3.9, 3.4, periodic 4.7, 7.9; W = 2 open 4.9, 6.3.
+constexpr int batch_factor_vectors(int half_bandwidth, bool periodic) {
+    return half_bandwidth == 1 && !periodic ? 2 : 1;
+}
 
 // Vectors of members that are stepped together: one waits for its own recurrence, more do not fit the registers of
 // AVX2. Cahn-Hilliard, periodic, n = 256, 10^9 point-steps per second of one core: 1 vector 1.07, 2 vectors 1.31, 3

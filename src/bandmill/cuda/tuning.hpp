@@ -89,6 +89,69 @@ inline constexpr int rows_ahead = 32;
 // The staged kernel: tiles on their way per block. More than three gained nothing.
 inline constexpr int most_stages = 3;
 
+// Matrices of their own, a thread per system: threads of a block, so that a row of it is 256 bytes.
+template <class T> inline constexpr int batch_width = 256 / static_cast<int>(sizeof(T));
+// Rows that are fetched and worked on together.
+inline constexpr int batch_solve_chunk = 8, batch_factor_chunk = 4;
+
+// What may be tried by `bandmill bench own`; 0: as chosen below.
+struct BatchTuning {
+    int blocks = 0; // on a multiprocessor
+    int chunks = 0; // on their way to a thread: 2, 4, 8 or 16
+};
+// Blocks on a multiprocessor where not all rows can be kept on chip. A solve has little to compute, so few blocks with
+// much room are best; elimination waits for a division in every row.
+inline constexpr int batch_solve_blocks = 2, batch_factor_blocks = 4;
+inline constexpr int most_batch_blocks = 8;
+// On their way to a multiprocessor. Memory answers after about 1 us, in which it could send 32 KB to each.
+inline constexpr int batch_bytes_ahead = 64 * 1024;
+
+struct BatchShared {
+    int chunks;
+    int first_kept; // row: those from here on are kept, and it is a multiple of the chunk
+    int bytes;
+};
+
+// Of one block: `row_values` on their way and `kept_values` to keep per row and thread; 256 bytes per value.
+inline BatchShared choose_shared(const BatchTuning& tuning, int blocks, int chunk, int row_values, int kept_values,
+                                 int rows, int bytes_per_multiprocessor, int bytes_per_block, int reserved) {
+    constexpr int value_bytes = 256;
+    const int chunk_bytes = chunk * row_values * value_bytes;
+    BatchShared shared{16, 0, 0};
+    while (shared.chunks > 2 && shared.chunks * chunk_bytes * blocks > batch_bytes_ahead) shared.chunks /= 2;
+    if (tuning.chunks > 0) shared.chunks = tuning.chunks;
+    int room = bytes_per_multiprocessor / blocks - reserved;
+    if (room > bytes_per_block) room = bytes_per_block;
+    while (shared.chunks > 2 && shared.chunks * chunk_bytes > room) shared.chunks /= 2;
+    const int ring = shared.chunks * chunk_bytes;
+    int kept = 0;
+    if (kept_values > 0) {
+        int fits = room > ring ? (room - ring) / (kept_values * value_bytes) : 0;
+        fits = fits > chunk ? fits : chunk; // the last rows, which may not fill a chunk, are always kept
+        if (fits < rows) shared.first_kept = (rows - fits + chunk - 1) / chunk * chunk;
+        kept = rows > shared.first_kept ? rows - shared.first_kept : 0;
+    }
+    shared.bytes = ring + kept * kept_values * value_bytes;
+    return shared;
+}
+
+// As many blocks as keep all their rows on chip, if that is several; else some that keep a part. Never more than the
+// batch gives each multiprocessor.
+inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, std::int64_t blocks_per_multiprocessor,
+                                 int chunk, int row_values, int kept_values, int rows, int bytes_per_multiprocessor,
+                                 int bytes_per_block, int reserved) {
+    const auto with = [&](int blocks) {
+        return choose_shared(tuning, blocks, chunk, row_values, kept_values, rows, bytes_per_multiprocessor,
+                             bytes_per_block, reserved);
+    };
+    if (tuning.blocks > 0) return with(tuning.blocks);
+    const int most =
+        static_cast<int>(blocks_per_multiprocessor < most_batch_blocks ? blocks_per_multiprocessor : most_batch_blocks);
+    for (int blocks = most; blocks >= usual_blocks; --blocks)
+        if (const BatchShared shared = with(blocks); shared.first_kept == 0) return shared;
+    return with(most < usual_blocks ? most : usual_blocks);
+}
+
 // Resident stepping: points a thread holds. f64 has room for 32 (64 registers for the state, 64 for the right-hand
 // side) unless the rate needs many itself.
 template <class E, class T> constexpr int resident_slots() {

@@ -1,0 +1,68 @@
+"""The part of docs/performance.md about matrices of their own, from files that `bandmill bench own` wrote."""
+
+KINDS = [(1, "open"), (1, "periodic"), (2, "open"), (2, "periodic")]
+SMALL = 2**22  # unknowns; below that a launch counts more than memory
+LEAST_SHARE = 0.75  # of a solve, on a GPU
+
+TEXT = """A matrix for every system. **Solve** with a factor made before, and **both**: factor and solve in one call that
+leaves the matrices alone. Shares of a copy count what has to be moved: factor or diagonals, right-hand side and solution,
+each once. What does not stay on chip between the two sweeps is moved on top of that. **Speedup** is that of both over the
+fastest rival that factors and solves, its matrices put back off the clock."""
+
+
+def fastest_rival(record):
+    times = {name: rival["time_us"]["median"] for name, rival in record["rivals"].items()
+             if "time_us" in rival and not rival["wrong"]}
+    return min(times.items(), key=lambda item: item[1]) if times else None
+
+
+def cells(record, cuda):
+    both, solve = record["factor_and_solve"], record["solve"]
+    small = cuda and record["n"] * record["batch"] < SMALL
+
+    def shown(way):
+        return f"{way['time_us']['median']:.1f} us" if small else f"{way['share_of_copy']:.2f}"
+
+    rival = fastest_rival(record)
+    return [shown(solve), shown(both), f"{rival[1] / both['time_us']['median']:.2f}x" if rival else ""]
+
+
+def verdicts(records, cuda):
+    """What the bars say of a run on a GPU."""
+    if not cuda:
+        return ""
+    ratios = [fastest_rival(r)[1] / r["factor_and_solve"]["time_us"]["median"] for r in records if fastest_rival(r)]
+    large = [r["solve"]["share_of_copy"] for r in records if r["n"] * r["batch"] >= SMALL]
+    lines = []
+    if ratios:
+        lines.append(f"- factor and solve ahead of cuSPARSE: {sum(x > 1 for x in ratios)} of {len(ratios)} cases, "
+                     f"{min(ratios):.2f} to {max(ratios):.2f}x")
+    if large:
+        lines.append(f"- solve at {LEAST_SHARE} of a copy or more, from {SMALL:,} unknowns on: "
+                     f"{sum(x >= LEAST_SHARE for x in large)} of {len(large)} cases, {min(large):.2f} to "
+                     f"{max(large):.2f}")
+    return "\n".join(lines)
+
+
+def own_section(table, every):
+    parts = []
+    for path, run in every:
+        if run.get("benchmark") != "own":
+            continue
+        cuda, rows = run["backend"] == "cuda", {}
+        for r in run["records"]:
+            if r["blocks"] + r["chunks"] == 0:  # else it is a trial of other launches
+                key = (r["layout"], r["dtype"], f"{r['batch']:,}", f"{r['n']:,}")
+                rows.setdefault(key, {})[(r["half_bandwidth"], r["boundary"])] = cells(r, cuda)
+        head = ["layout", "precision", "systems", "n"]
+        for w, boundary in KINDS:
+            head += [f"W={w} {boundary}: solve", "both"] + (["speedup"] if boundary == "open" else [])
+        lines = []
+        for key, kinds in rows.items():
+            line = list(key)
+            for kind in KINDS:
+                line += kinds.get(kind, ["", "", ""])[:3 if kind[1] == "open" else 2]
+            lines.append(line)
+        parts += [f"`bench/results/{path.name}`: {run['device']}; {run['date']}, commit {run['commit']}.",
+                  verdicts(run["records"], cuda), table(head, lines)]
+    return "\n\n".join(["## Matrices of their own", TEXT] + [part for part in parts if part]) if parts else ""

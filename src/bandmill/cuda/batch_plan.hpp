@@ -1,0 +1,19 @@
+// How the kernels for systems with matrices of their own are launched. Not installed.
+#pragma once
+
+#include "bandmill/base/device.hpp"
+#include "bandmill/cuda/tuning.hpp"
+
+namespace bandmill::cuda {
+
+// What a factor or a workspace remembers of its device.
+struct BatchPlan {
+    DeviceLimits limits;
+    BatchTuning tuning;
+};
+
+// For benchmarks that look for better numbers: factors and workspaces made from now on are launched like this. Not to
+// be changed while other threads make some.
+extern BatchTuning batch_tuning;
+
+} // namespace bandmill::cuda
