@@ -10,6 +10,7 @@ namespace app {
 void add_info(CLI::App& program);
 void add_bench_solve(CLI::App& bench);
 void add_bench_own(CLI::App& bench);
+void add_bench_stencil(CLI::App& bench);
 void add_bench_step(CLI::App& bench);
 void add_bench_paper(CLI::App& bench); // diffusion, hyperdiffusion
 

@@ -100,6 +100,7 @@ int run(int argc, char** argv) {
     app::add_bench_solve(bench);
     app::add_bench_own(bench);
     app::add_bench_step(bench);
+    app::add_bench_stencil(bench);
     app::add_bench_paper(bench);
 
     try {

@@ -2,6 +2,7 @@
 #include "own_rivals.hpp"
 #include "place_cuda.hpp"
 #include "rivals_cuda.hpp"
+#include "stencil_naive.hpp"
 
 namespace app {
 
@@ -25,5 +26,11 @@ template <class T> void gather_cuda(bandmill::Device, const T*, const std::int64
 }
 template void gather_cuda(bandmill::Device, const double*, const std::int64_t*, std::int64_t, double*);
 template void gather_cuda(bandmill::Device, const float*, const std::int64_t*, std::int64_t, float*);
+
+template <class T> void run_naive(bandmill::Device, const NaiveJob<T>&) {
+    throw bandmill::BackendUnavailable("this bandmill was built without CUDA: use --backend cpu");
+}
+template void run_naive(bandmill::Device, const NaiveJob<double>&);
+template void run_naive(bandmill::Device, const NaiveJob<float>&);
 
 } // namespace app

@@ -10,7 +10,9 @@ set(bandmill_headers
   cpu/isa.hpp
   ensemble/ensemble.hpp ensemble/initial_state.hpp ensemble/observable.hpp ensemble/stepper.hpp ensemble/sums.hpp
   pde/cahn_hilliard.hpp pde/diffusion.hpp pde/equation.hpp pde/equations.hpp pde/forced_cahn_hilliard.hpp pde/grid.hpp
-  pde/hyperdiffusion.hpp pde/weno.hpp)
+  pde/hyperdiffusion.hpp pde/weno.hpp
+  stencil/advect.hpp stencil/apply.hpp stencil/apply_function.cuh stencil/apply_function.hpp stencil/edges.hpp
+  stencil/neighbourhood.hpp stencil/plane.hpp stencil/stencil.hpp stencil/tile.cuh)
 foreach(header IN LISTS bandmill_headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${PROJECT_SOURCE_DIR}/src/bandmill/${header}

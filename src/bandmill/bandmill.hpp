@@ -12,4 +12,7 @@
 #include "bandmill/base/space.hpp"
 #include "bandmill/cpu/isa.hpp"
 #include "bandmill/ensemble/ensemble.hpp"
+#include "bandmill/stencil/advect.hpp"
+#include "bandmill/stencil/apply.hpp"
+#include "bandmill/stencil/apply_function.hpp"
 #include "bandmill/version.hpp"

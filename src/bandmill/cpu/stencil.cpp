@@ -11,6 +11,7 @@
 #include <array>
 #include <exception>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace bandmill {
@@ -88,12 +89,32 @@ StencilJob<T> make_job(const PlaneView<const T, Host>& in, const PlaneView<T, Ho
     return job;
 }
 
-Neighbour neighbour(const Order& order, std::int64_t dy, std::int64_t dx) {
-    Neighbour result{};
-    result.step[order.loop_of(0)] = dx;
-    result.step[order.loop_of(1)] = dy;
-    return result;
-}
+// Neighbours in the order in which they are read, and the lines that they lie on.
+template <class T> struct Neighbours {
+    const Order& order;
+    std::vector<cpu::Line> lines{};
+    std::vector<Neighbour> all{};
+
+    void add(StencilJob<T>& job, std::int64_t dy, std::int64_t dx) {
+        cpu::Line line{};
+        line.step[order.loop_of(0)] = dx;
+        line.step[order.loop_of(1)] = dy;
+        const std::int64_t along = std::exchange(line.step[cpu::inner], 0);
+        for (int a = 0; a < cpu::axes; ++a) line.offset += line.step[a] * job.axis[a].in_stride;
+        const auto same = [&](const cpu::Line& other) {
+            return std::equal(line.step, line.step + cpu::axes, other.step);
+        };
+        const auto found = std::find_if(lines.begin(), lines.end(), same);
+        all.push_back({static_cast<int>(found - lines.begin()), along});
+        if (found == lines.end()) lines.push_back(line);
+    }
+    void hand_to(StencilJob<T>& job) const {
+        job.lines = lines.data();
+        job.line_count = static_cast<int>(lines.size());
+        job.neighbours = all.data();
+        job.neighbour_count = static_cast<int>(all.size());
+    }
+};
 
 template <class T> void run(const StencilJob<T>& job, Threads threads) {
     int count = detail::thread_count(threads);
@@ -102,15 +123,16 @@ template <class T> void run(const StencilJob<T>& job, Threads threads) {
     // Waking threads costs more than so many points.
     if (job.axis[0].count * job.axis[1].count * job.axis[2].count < 16384) count = 1;
     const auto shares = static_cast<int>(std::min<std::int64_t>(count, runs));
-    const std::int64_t sources = job.neighbour_count + 2, room = job.edge_room();
-    std::vector<cpu::Source<T>> all_sources(static_cast<std::size_t>(sources * shares));
-    std::vector<T> edge_values(static_cast<std::size_t>(room * shares));
+    const std::int64_t lines = job.line_count, taps = job.neighbour_count + 2, room = (lines + 2) * job.edge_width();
+    std::vector<cpu::LineState<T>> all_lines(static_cast<std::size_t>(lines * shares));
+    std::vector<cpu::Tap<T>> all_taps(static_cast<std::size_t>(taps * shares));
+    std::vector<T> edges(static_cast<std::size_t>(room * shares));
     detail::for_each_share(shares, shares, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t share = begin; share < end; ++share) {
             const std::int64_t size = runs / shares, rest = runs % shares;
             const std::int64_t first = share * size + std::min(share, rest);
-            range(job, first, first + size + (share < rest ? 1 : 0), all_sources.data() + share * sources,
-                  edge_values.data() + share * room);
+            range(job, first, first + size + (share < rest ? 1 : 0),
+                  {all_lines.data() + share * lines, all_taps.data() + share * taps, edges.data() + share * room});
         }
     });
 }
@@ -125,16 +147,15 @@ void apply(const Stencil& stencil, std::type_identity_t<PlaneView<const T, Host>
     const auto points = detail::weighted_points<T>(stencil);
     if (out.batch() == 0) return;
     const Order order = choose_order(in.shape(), out.shape());
-    std::vector<Neighbour> neighbours;
-    std::vector<T> weights;
-    for (const detail::Weighted<T>& point : points) {
-        neighbours.push_back(neighbour(order, point.dy, point.dx));
-        weights.push_back(point.weight);
-    }
     StencilJob<T> job =
         make_job<T>(in, out, edges, order, {stencil.left(), stencil.right(), stencil.up(), stencil.down()}, into);
-    job.neighbours = neighbours.data();
-    job.neighbour_count = static_cast<int>(neighbours.size());
+    Neighbours<T> neighbours{order};
+    std::vector<T> weights;
+    for (const detail::Weighted<T>& point : points) {
+        neighbours.add(job, point.dy, point.dx);
+        weights.push_back(point.weight);
+    }
+    neighbours.hand_to(job);
     weights.push_back(0); // never null, even if all weights are zero
     job.weights = weights.data();
     run(job, threads);
@@ -151,21 +172,20 @@ void advect(const std::type_identity_t<Velocity<T, Host>>& velocity, const Spaci
     const std::int64_t along_x = velocity.x ? reach : 0, along_y = velocity.y ? reach : 0;
     const Order order = choose_order(in.shape(), out.shape());
     StencilJob<T> job = make_job<T>(in, out, edges, order, {along_x, along_x, along_y, along_y}, into);
-    std::vector<Neighbour> neighbours;
+    Neighbours<T> neighbours{order};
     const auto add = [&](int along, const std::optional<PlaneView<const T, Host>>& speed, double distance) {
         if (!speed) return;
-        for (std::int64_t d = -reach; d <= reach; ++d)
-            neighbours.push_back(along == 0 ? neighbour(order, 0, d) : neighbour(order, d, 0));
+        for (std::int64_t d = -reach; d <= reach; ++d) neighbours.add(job, along == 0 ? 0 : d, along == 0 ? d : 0);
         job.velocity[along].data = speed->data();
         for (std::size_t loop = 0; loop < cpu::axes; ++loop)
             job.velocity[along].stride[loop] = strides(speed->shape())[static_cast<std::size_t>(order.from[loop])];
         job.derivative[along] = RightWeno5<T>(distance);
         job.to_derivative[along] = job.derivative[along].to_derivative();
     };
+    job.stream = false; // arithmetic takes longer than memory
     add(0, velocity.x, spacing.x);
     add(1, velocity.y, spacing.y);
-    job.neighbours = neighbours.data();
-    job.neighbour_count = static_cast<int>(neighbours.size());
+    neighbours.hand_to(job);
     run(job, threads);
 }
 

@@ -2,104 +2,10 @@
 // give the same bits.
 #include "bandmill/cpu/stencil_lanes.hpp"
 
-#include "bandmill/cpu/lanes.hpp"
+#include "bandmill/cpu/stencil_formulas.hpp"
 
 namespace bandmill::cpu::BANDMILL_LEVEL {
 namespace {
-
-template <class T, int Count> BANDMILL_INLINE Pack<T, Count> same(T value) {
-    Pack<T, Count> pack;
-    for (int k = 0; k < Count; ++k) pack.part[k] = spread(value);
-    return pack;
-}
-
-template <class T, int Count>
-BANDMILL_INLINE Pack<T, Count> beyond(const detail::Ghost<T>& ghost, const Pack<T, Count>& value) {
-    if (ghost.index < 0) return same<T, Count>(ghost.shift);
-    if (ghost.negative) return ghost.shift - value;
-    return ghost.shift == T(0) ? value : value + ghost.shift;
-}
-
-// Full packs of neighbouring points.
-template <class T, int Count> struct Contiguous {
-    using Value = Pack<T, Count>;
-    std::int64_t i;
-
-    BANDMILL_INLINE Value operator()(const Source<T>& source) const {
-        Value value;
-        if (source.plain) {
-            load(value, source.at + i);
-            return value;
-        }
-        if (source.stride == 0)
-            value = same<T, Count>(*source.at);
-        else
-            load(value, source.at + i);
-        return beyond(source.y, beyond(source.x, value));
-    }
-};
-
-// Up to a vector of points, at any distance; lanes that are left over repeat the last.
-template <class T> struct Gathered {
-    using Value = Pack<T, 1>;
-    std::int64_t i;
-    int count;
-
-    BANDMILL_INLINE Value operator()(const Source<T>& source) const {
-        T values[Value::lanes];
-        for (int lane = 0; lane < Value::lanes; ++lane)
-            values[lane] = source.at[(i + (lane < count ? lane : count - 1)) * source.stride];
-        Value value;
-        load(value, values);
-        return source.plain ? value : beyond(source.y, beyond(source.x, value));
-    }
-};
-
-template <class T> struct WeightedSum {
-    static constexpr int vectors = 4; // of a pack: as many sums as hide the latency of the additions
-    const T* weights;
-    int count;
-
-    template <class Read>
-    BANDMILL_INLINE typename Read::Value operator()(const Read& read, const Source<T>* sources,
-                                                    typename Read::Value sum) const {
-        for (int k = 0; k < count; ++k) sum = multiply_add(weights[k], read(sources[k]), sum);
-        return sum;
-    }
-};
-
-template <class T, int Count>
-BANDMILL_INLINE Pack<T, Count> choose(const Pack<T, Count>& sign, const Pack<T, Count>& positive,
-                                      const Pack<T, Count>& otherwise) {
-    Pack<T, Count> result;
-    for (int k = 0; k < Count; ++k) result.part[k] = sign.part[k] > Native<T>{} ? positive.part[k] : otherwise.part[k];
-    return result;
-}
-
-// -(u C_x + v C_y): the derivative looks to where the velocity comes from. From the right, -u C_x = |u| times the
-// right-biased derivative; from the left it is |u| times that of the mirrored points.
-template <class T> struct Upwind {
-    static constexpr int vectors = 1; // more do not fit the registers
-    const StencilJob<T>& job;
-
-    template <class Read>
-    BANDMILL_INLINE typename Read::Value operator()(const Read& read, const Source<T>* sources,
-                                                    typename Read::Value sum) const {
-        using Value = typename Read::Value;
-        const Source<T>* velocity = sources + job.neighbour_count;
-        for (int along = 0; along < 2; ++along) {
-            if (job.velocity[along].data == nullptr) continue;
-            const Value speed = read(velocity[along]);
-            Value ahead[7], window[6];
-            for (int k = 0; k < 7; ++k) ahead[k] = read(sources[k]);
-            for (int k = 0; k < 6; ++k) window[k] = choose(speed, ahead[5 - k], ahead[k + 1]);
-            const Value magnitude = choose(speed, speed, -speed);
-            sum = multiply_add(job.to_derivative[along] * magnitude, job.derivative[along](window), sum);
-            sources += 7;
-        }
-        return sum;
-    }
-};
 
 #if defined(__AVX512F__)
 BANDMILL_INLINE void store_past_cache(double* to, Native<double> v) { _mm512_stream_pd(to, v); }
@@ -115,8 +21,8 @@ template <class T> BANDMILL_INLINE void store_past_cache(T* to, Native<T> v) {
 
 template <class T, class Formula> class Runs {
   public:
-    Runs(const StencilJob<T>& job, const Formula& formula, Source<T>* sources, T* edge_values)
-        : job_(job), formula_(formula), sources_(sources), edge_values_(edge_values) {}
+    Runs(const StencilJob<T>& job, const Formula& formula, const StencilScratch<T>& scratch)
+        : job_(job), formula_(formula), scratch_(scratch) {}
 
     void compute(std::int64_t first, std::int64_t last) {
         const std::int64_t rows = job_.axis[middle].count, panels = job_.panels();
@@ -131,9 +37,12 @@ template <class T, class Formula> class Runs {
     }
 
   private:
+    using Vector = Pack<T, 1>;
+
     void compute_row(std::int64_t row, std::int64_t begin, std::int64_t plane) {
         const StencilAxis<T>& along = job_.axis[inner];
         if (!written(job_.axis[middle], row) || !written(job_.axis[outer], plane)) return;
+        place_lines(row, plane);
         const std::int64_t end = begin + job_.panel < along.count ? begin + job_.panel : along.count;
         std::int64_t inside = along.before, outside = along.count - along.after;
         if (inside > outside) inside = outside = along.count;
@@ -145,99 +54,142 @@ template <class T, class Formula> class Runs {
     static bool written(const StencilAxis<T>& axis, std::int64_t i) {
         return i >= axis.first_written() && i < axis.end_written();
     }
+    static bool inside(const StencilAxis<T>& axis, std::int64_t i) {
+        return i >= axis.before && i < axis.count - axis.after;
+    }
     static std::int64_t clamp(std::int64_t i, std::int64_t begin, std::int64_t end) {
         return i < begin ? begin : i < end ? i : end;
+    }
+
+    void place_lines(std::int64_t row, std::int64_t plane) {
+        const T* own = job_.in + row * job_.axis[middle].in_stride + plane * job_.axis[outer].in_stride;
+        all_plain_ = true;
+        if (inside(job_.axis[middle], row) && inside(job_.axis[outer], plane)) {
+            for (int k = 0; k < job_.line_count; ++k)
+                scratch_.lines[k] = {own + job_.lines[k].offset, {0, false, T(0)}, {0, false, T(0)}, true};
+            return;
+        }
+        const std::int64_t point[axes] = {0, row, plane};
+        for (int k = 0; k < job_.line_count; ++k) {
+            detail::Ghost<T> ghost[axes];
+            const T* at = job_.in;
+            for (int a = 0; a < axes; ++a) {
+                ghost[a] = job_.axis[a].rule.locate(point[a] + job_.lines[k].step[a], job_.axis[a].count);
+                if (ghost[a].index < 0)
+                    at = nullptr;
+                else if (at != nullptr)
+                    at += ghost[a].index * job_.axis[a].in_stride;
+            }
+            const detail::Ghost<T>&x = ghost[job_.x_axis], &y = ghost[job_.y_axis];
+            scratch_.lines[k] = {at, x, y, x.plain() && y.plain()};
+            all_plain_ = all_plain_ && scratch_.lines[k].plain;
+        }
     }
 
     // Points whose neighbours along the inner axis are all there.
     void interior(std::int64_t begin, std::int64_t end, std::int64_t row, std::int64_t plane) {
         if (begin >= end) return;
-        bool contiguous = job_.axis[inner].out_stride == 1;
+        const std::int64_t stride = job_.axis[inner].in_stride;
         for (int k = 0; k < job_.neighbour_count; ++k) {
-            sources_[k] = source(job_.neighbours[k], begin, row, plane);
-            contiguous = contiguous && (sources_[k].stride == 1 || sources_[k].stride == 0);
+            const LineState<T>& line = scratch_.lines[job_.neighbours[k].line];
+            scratch_.taps[k] = {line.at == nullptr ? nullptr : line.at + (begin + job_.neighbours[k].step) * stride,
+                                &line};
         }
-        contiguous = companions(begin, row, plane) && contiguous;
-        put(target(begin, row, plane), end - begin, contiguous);
+        bool contiguous = stride == 1 && job_.axis[inner].out_stride == 1;
+        for (int k = 0; k < 2; ++k) {
+            if (job_.velocity[k].data == nullptr) continue;
+            scratch_.taps[job_.neighbour_count + k] = {companion(k, begin, row, plane), nullptr};
+            const std::int64_t step = job_.velocity[k].stride[inner];
+            contiguous = contiguous && (step == 1 || step == 0);
+        }
+        T* const out = target(begin, row, plane);
+        if (!contiguous)
+            put_gathered(out, 0, end - begin);
+        else if (all_plain_)
+            put<true>(out, end - begin);
+        else
+            put<false>(out, end - begin);
     }
 
-    // Points that miss some: these are brought together first.
+    // Points that miss some: their lines are copied first, as they go on beyond the edge.
     void edge(std::int64_t begin, std::int64_t end, std::int64_t row, std::int64_t plane) {
         if (begin >= end) return;
-        const std::int64_t count = end - begin;
-        for (int k = 0; k < job_.neighbour_count; ++k) {
-            T* values = edge_values_ + k * count;
-            for (std::int64_t i = 0; i < count; ++i) {
-                const Source<T> one = source(job_.neighbours[k], begin + i, row, plane);
-                values[i] = one.plain ? *one.at : one.y.value(one.x.value(*one.at));
-            }
-            sources_[k] = {values, 1, {0, false, T(0)}, {0, false, T(0)}, true};
+        const StencilAxis<T>& along = job_.axis[inner];
+        const std::int64_t count = end - begin, width = job_.edge_width();
+        for (int k = 0; k < job_.line_count; ++k) {
+            T* to = scratch_.edges + k * width;
+            for (std::int64_t i = begin - along.before; i < end + along.after; ++i)
+                *to++ = continued(scratch_.lines[k], along.rule.locate(i, along.count));
         }
-        const bool contiguous = companions(begin, row, plane);
-        put(target(begin, row, plane), count, contiguous && job_.axis[inner].out_stride == 1);
-    }
-
-    Source<T> source(const Neighbour& neighbour, std::int64_t i, std::int64_t row, std::int64_t plane) const {
-        const std::int64_t point[axes] = {i, row, plane};
-        detail::Ghost<T> ghost[axes];
-        std::int64_t offset = 0;
-        bool there = true;
-        for (int a = 0; a < axes; ++a) {
-            ghost[a] = job_.axis[a].rule.locate(point[a] + neighbour.step[a], job_.axis[a].count);
-            there = there && ghost[a].index >= 0;
-            offset += ghost[a].index * job_.axis[a].in_stride;
-        }
-        Source<T> source{job_.in, job_.axis[inner].in_stride, ghost[job_.x_axis], ghost[job_.y_axis], false};
-        if (there)
-            source.at += offset;
-        else
-            source.stride = 0; // the first element, whose value does not count
-        source.plain = source.x.plain() && source.y.plain() && source.stride == 1;
-        return source;
-    }
-
-    // Velocities at the points; whether whole vectors of them can be loaded.
-    bool companions(std::int64_t i, std::int64_t row, std::int64_t plane) {
-        bool contiguous = true;
+        for (int k = 0; k < job_.neighbour_count; ++k)
+            scratch_.taps[k] = {
+                scratch_.edges + job_.neighbours[k].line * width + along.before + job_.neighbours[k].step, nullptr};
         for (int k = 0; k < 2; ++k) {
-            const Companion<T>& field = job_.velocity[k];
-            if (field.data == nullptr) continue;
-            const T* at =
-                field.data + i * field.stride[inner] + row * field.stride[middle] + plane * field.stride[outer];
-            const std::int64_t stride = field.stride[inner];
-            sources_[job_.neighbour_count + k] = {at, stride, {0, false, T(0)}, {0, false, T(0)}, stride == 1};
-            contiguous = contiguous && (stride == 1 || stride == 0);
+            if (job_.velocity[k].data == nullptr) continue;
+            const T* from = companion(k, begin, row, plane);
+            T* to = scratch_.edges + (job_.line_count + k) * width;
+            scratch_.taps[job_.neighbour_count + k] = {to, nullptr};
+            for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * job_.velocity[k].stride[inner]];
         }
-        return contiguous;
+        T* const out = target(begin, row, plane);
+        for (std::int64_t i = 0; i < count; i += Vector::lanes)
+            put_some(out, i, count,
+                     [&](Vector start) { return formula_(Contiguous<T, 1, true>{i}, scratch_.taps, start); });
     }
 
+    T continued(const LineState<T>& line, const detail::Ghost<T>& along) const {
+        const bool inner_is_x = job_.x_axis == inner, inner_is_y = job_.y_axis == inner;
+        const detail::Ghost<T>&x = inner_is_x ? along : line.x, &y = inner_is_y ? along : line.y;
+        const bool there = line.at != nullptr && along.index >= 0;
+        return y.value(x.value(there ? line.at[along.index * job_.axis[inner].in_stride] : T(0)));
+    }
+
+    const T* companion(int k, std::int64_t i, std::int64_t row, std::int64_t plane) const {
+        const Companion<T>& field = job_.velocity[k];
+        return field.data + i * field.stride[inner] + row * field.stride[middle] + plane * field.stride[outer];
+    }
     T* target(std::int64_t i, std::int64_t row, std::int64_t plane) const {
         return job_.out + i * job_.axis[inner].out_stride + row * job_.axis[middle].out_stride +
                plane * job_.axis[outer].out_stride;
     }
 
-    void put(T* out, std::int64_t count, bool contiguous) const {
+    template <bool Plain> void put(T* out, std::int64_t count) const {
         std::int64_t i = 0;
-        if (contiguous) {
-            if (job_.stream && !job_.add) {
-                const auto past = reinterpret_cast<std::uintptr_t>(out) % vector_bytes;
-                const auto head = static_cast<std::int64_t>((vector_bytes - past) % vector_bytes / sizeof(T));
-                if (head < count) i = put_rest(out, 0, head, 1);
-                i = put_packs<Formula::vectors, true>(out, i, count);
-            } else {
-                i = put_packs<Formula::vectors, false>(out, i, count);
+        if (job_.stream && !job_.add) {
+            // Whole cache lines only: one that is stored both ways costs more than it saves.
+            constexpr std::int64_t line = 64 / sizeof(T);
+            const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) / sizeof(T)) % line;
+            const std::int64_t head = (line - past) % line;
+            if (head < count) {
+                put_head<Plain>(out, head, count);
+                i = put_packs<Formula::vectors, Plain, true>(out, head, count);
             }
-            i = put_packs<1, false>(out, i, count);
+        } else {
+            i = put_packs<Formula::vectors, Plain, false>(out, i, count);
         }
-        put_rest(out, i, count, job_.axis[inner].out_stride);
+        i = put_packs<1, Plain, false>(out, i, count);
+        if (i < count && count >= Vector::lanes && !job_.add) // some are computed again
+            put_packs<1, Plain, false>(out, count - Vector::lanes, count);
+        else
+            put_gathered(out, i, count);
     }
 
-    template <int Count, bool past_cache> std::int64_t put_packs(T* out, std::int64_t i, std::int64_t count) const {
+    // At least `head` results, by whole vectors where there are as many points.
+    template <bool Plain> void put_head(T* out, std::int64_t head, std::int64_t count) const {
+        const std::int64_t whole = (head + Vector::lanes - 1) / Vector::lanes * Vector::lanes;
+        if (whole <= count)
+            put_packs<1, Plain, false>(out, 0, whole);
+        else
+            put_gathered(out, 0, head);
+    }
+
+    template <int Count, bool Plain, bool past_cache>
+    std::int64_t put_packs(T* out, std::int64_t i, std::int64_t count) const {
         using Value = Pack<T, Count>;
         for (; i + Value::lanes <= count; i += Value::lanes) {
             Value start;
             if (job_.add) load(start, out + i);
-            const Value result = formula_(Contiguous<T, Count>{i}, sources_, start);
+            const Value result = formula_(Contiguous<T, Count, Plain>{i}, scratch_.taps, start);
             if constexpr (past_cache)
                 for (int k = 0; k < Count; ++k) store_past_cache(out + i + k * Value::per_vector, result.part[k]);
             else
@@ -246,34 +198,41 @@ template <class T, class Formula> class Runs {
         return i;
     }
 
-    std::int64_t put_rest(T* out, std::int64_t i, std::int64_t count, std::int64_t stride) const {
-        using Value = Pack<T, 1>;
-        for (; i < count; i += Value::lanes) {
-            const int lanes = static_cast<int>(count - i < Value::lanes ? count - i : Value::lanes);
-            T values[Value::lanes] = {};
-            if (job_.add)
-                for (int lane = 0; lane < lanes; ++lane) values[lane] = out[(i + lane) * stride];
-            Value start;
-            load(start, values);
-            store(values, formula_(Gathered<T>{i, lanes}, sources_, start));
-            for (int lane = 0; lane < lanes; ++lane) out[(i + lane) * stride] = values[lane];
+    void put_gathered(T* out, std::int64_t i, std::int64_t count) const {
+        for (; i < count; i += Vector::lanes) {
+            const int lanes = static_cast<int>(count - i < Vector::lanes ? count - i : Vector::lanes);
+            put_some(out, i, count, [&](Vector start) {
+                return formula_(Gathered<T>{i, job_.axis[inner].in_stride, lanes}, scratch_.taps, start);
+            });
         }
-        return count;
+    }
+
+    // Up to a vector of results, to any distance.
+    template <class Result>
+    BANDMILL_INLINE void put_some(T* out, std::int64_t i, std::int64_t count, const Result& result) const {
+        const std::int64_t stride = job_.axis[inner].out_stride;
+        const std::int64_t lanes = count - i < Vector::lanes ? count - i : Vector::lanes;
+        T values[Vector::lanes] = {};
+        if (job_.add)
+            for (std::int64_t lane = 0; lane < lanes; ++lane) values[lane] = out[(i + lane) * stride];
+        Vector start;
+        load(start, values);
+        store(values, result(start));
+        for (std::int64_t lane = 0; lane < lanes; ++lane) out[(i + lane) * stride] = values[lane];
     }
 
     const StencilJob<T>& job_;
     Formula formula_;
-    Source<T>* sources_;
-    T* edge_values_;
+    StencilScratch<T> scratch_;
+    bool all_plain_ = true;
 };
 
 template <class T>
-void stencil_range(const StencilJob<T>& job, std::int64_t first, std::int64_t last, Source<T>* sources,
-                   T* edge_values) {
+void stencil_range(const StencilJob<T>& job, std::int64_t first, std::int64_t last, const StencilScratch<T>& scratch) {
     if (job.weights != nullptr)
-        Runs(job, WeightedSum<T>{job.weights, job.neighbour_count}, sources, edge_values).compute(first, last);
+        Runs(job, WeightedSum<T>{job.weights, job.neighbour_count}, scratch).compute(first, last);
     else
-        Runs(job, Upwind<T>{job}, sources, edge_values).compute(first, last);
+        Runs(job, Upwind<T>{job}, scratch).compute(first, last);
 #if defined(__x86_64__)
     if (job.stream) __builtin_ia32_sfence(); // what passed by the cache is there for others to see
 #endif

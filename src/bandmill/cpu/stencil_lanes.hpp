@@ -23,8 +23,14 @@ template <class T> struct StencilAxis {
     BANDMILL_HD std::int64_t end_written() const { return leaves_edges() ? count - after : count; }
 };
 
+// Neighbours of a point lie on lines along the inner axis.
+struct Line {
+    std::int64_t step[axes]; // to the point's own line; none along the inner axis
+    std::int64_t offset;     // the same in memory, where no edge is in between
+};
 struct Neighbour {
-    std::int64_t step[axes];
+    int line;
+    std::int64_t step; // along it
 };
 
 // A field beside the input that is read at the point itself.
@@ -33,13 +39,17 @@ template <class T> struct Companion {
     std::int64_t stride[axes];
 };
 
-// One neighbour along a run of points: at[i * stride] belongs to point i, and is then taken beyond the edge of x, then
-// beyond that of y.
-template <class T> struct Source {
-    const T* at;
-    std::int64_t stride;
-    detail::Ghost<T> x, y; // index: only whether it is -1
+// What a line of neighbours is for the row at hand: memory, taken beyond the edge of x and then beyond that of y.
+template <class T> struct LineState {
+    const T* at; // of the row's first point; null where an edge says that there is nothing
+    detail::Ghost<T> x, y;
     bool plain;
+};
+
+// Where the neighbours (then the companions) of the points at hand are read.
+template <class T> struct Tap {
+    const T* at;
+    const LineState<T>* line;
 };
 
 template <class T> struct StencilJob {
@@ -47,7 +57,9 @@ template <class T> struct StencilJob {
     T* out;
     StencilAxis<T> axis[axes];
     int x_axis, y_axis; // which of them is x, and which y
-    const Neighbour* neighbours;
+    const Line* lines;
+    int line_count;
+    const Neighbour* neighbours; // in the order in which they are summed
     int neighbour_count;
     bool add, stream;   // stream: stores pass by the cache
     std::int64_t panel; // points along the inner axis that are taken at once
@@ -60,16 +72,23 @@ template <class T> struct StencilJob {
     T to_derivative[2] = {};
 
     BANDMILL_HD std::int64_t panels() const { return (axis[inner].count + panel - 1) / panel; }
-    std::int64_t runs() const { return axis[outer].count * panels() * axis[middle].count; }
-    std::int64_t edge_room() const { // of the buffer of a thread
-        return neighbour_count * (axis[inner].before + axis[inner].after + 1);
-    }
+    BANDMILL_HD std::int64_t runs() const { return axis[outer].count * panels() * axis[middle].count; }
+    // Points at an edge are taken from copies of their lines, with room for whole vectors.
+    static constexpr std::int64_t spare = 64;
+    BANDMILL_HD std::int64_t edge_width() const { return 2 * (axis[inner].before + axis[inner].after) + spare; }
 };
 
-// Computes runs first .. last - 1. `sources` has room for neighbour_count + 2.
+// What a thread needs beside.
+template <class T> struct StencilScratch {
+    LineState<T>* lines; // line_count
+    Tap<T>* taps;        // neighbour_count + 2
+    T* edges;            // (line_count + 2) * edge_width
+};
+
+// Computes runs first .. last - 1.
 template <class T>
-using StencilRange = void (*)(const StencilJob<T>& job, std::int64_t first, std::int64_t last, Source<T>* sources,
-                              T* edge_values);
+using StencilRange = void (*)(const StencilJob<T>& job, std::int64_t first, std::int64_t last,
+                              const StencilScratch<T>& scratch);
 
 #define BANDMILL_DECLARE_LEVEL(level)                                                                                  \
     namespace level {                                                                                                  \

@@ -20,7 +20,9 @@ struct Spacing {
 };
 
 // One of the two may be missing: then there is no advection along that axis, and no neighbour along it is looked at.
-template <class T, class Space = Host> struct Velocity { std::optional<PlaneView<const T, Space>> x, y; };
+template <class T, class Space = Host> struct Velocity {
+    std::optional<PlaneView<const T, Space>> x = std::nullopt, y = std::nullopt;
+};
 
 template <class T>
 void advect(const std::type_identity_t<Velocity<T, Host>>& velocity, const Spacing& spacing,

@@ -194,6 +194,9 @@ __global__ void __launch_bounds__(tile_threads)
 inline void check_launch(cudaError_t code, const char* doing) {
     if (code == cudaSuccess) return;
     (void)cudaGetLastError(); // not the next caller's error
+    if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver)
+        throw BackendUnavailable("no GPU is available (no NVIDIA driver or no device on this machine): use views of "
+                                 "Host memory");
     throw DeviceError(std::string("CUDA failed while ") + doing + ": " + cudaGetErrorName(code) + " (" +
                       cudaGetErrorString(code) + ")");
 }
