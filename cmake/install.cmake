@@ -6,6 +6,7 @@ set(bandmill_headers
   bandmill.hpp
   band/batch.hpp band/factor.hpp band/matrix.hpp band/solve.hpp
   base/arithmetic.hpp base/array.hpp base/error.hpp base/event.hpp base/field.hpp base/macros.hpp base/space.hpp
+  c/bandmill.h
   cpu/isa.hpp
   ensemble/ensemble.hpp ensemble/initial_state.hpp ensemble/observable.hpp ensemble/stepper.hpp ensemble/sums.hpp
   pde/cahn_hilliard.hpp pde/diffusion.hpp pde/equation.hpp pde/equations.hpp pde/forced_cahn_hilliard.hpp pde/grid.hpp
@@ -31,6 +32,7 @@ set(bandmill_dependencies "")
 set(bandmill_private_libs "")
 get_target_property(bandmill_type bandmill TYPE)
 if(bandmill_type STREQUAL "STATIC_LIBRARY")
+  string(APPEND bandmill_private_libs " -lstdc++ -lm") # for programs in C and Fortran
   if(BANDMILL_OPENMP)
     string(APPEND bandmill_dependencies "find_dependency(OpenMP COMPONENTS CXX)\n")
     string(APPEND bandmill_private_libs " -fopenmp")
@@ -64,6 +66,11 @@ foreach(kind LIBDIR INCLUDEDIR)
 endforeach()
 configure_file(cmake/bandmill.pc.in ${PROJECT_BINARY_DIR}/cmake/bandmill.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/bandmill.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(BANDMILL_HAVE_FORTRAN)
+  configure_file(cmake/bandmill-fortran.pc.in ${PROJECT_BINARY_DIR}/cmake/bandmill-fortran.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/bandmill-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 if(BANDMILL_BUILD_APP)
   file(RELATIVE_PATH bandmill_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -1,4 +1,4 @@
-"""A hook of mkdocs: the C++ reference, made of the public headers themselves, which say what there is to say.
+"""A hook of mkdocs: the C++ and C references, made of the public headers themselves, which say what there is to say.
 
 Every header that bandmill.hpp includes is a section: its opening comment as text, then its declarations. What is in
 `namespace detail`, private members and the bodies of functions are left out.
@@ -98,8 +98,24 @@ def reference():
     )
 
 
+def c_reference():
+    """The header as it stands, from its first declaration to its last."""
+    text = (SOURCES / "bandmill/c/bandmill.h").read_text()
+    comment, code = re.fullmatch(r"/\*(.*?)\*/\n(.*)", text, re.DOTALL).groups()
+    code = re.search(r'extern "C" \{\n#endif\n\n(.*?)\n#ifdef __cplusplus', code, re.DOTALL)[1]
+    sections = re.split(r"/\* --- (.*?) ---", code)[1:]
+    parts = []
+    for title, body in zip(sections[::2], sections[1::2]):
+        words, rest = body.split("*/", 1)
+        words = re.sub(r"\n \* ?", "\n", words).strip()
+        parts.append(f"## {title}\n\n{words}\n\n```c\n{rest.strip()}\n```\n")
+    head = re.sub(r"\n \* ?", "\n", comment).strip()
+    return f"# C reference\n\n`#include <bandmill/c/bandmill.h>`. [From C](c.md) shows how it is used.\n\n{head}\n\n" + "\n".join(parts)
+
+
 def on_files(files, config):
     files.append(File.generated(config, "reference-cpp.md", content=reference()))
+    files.append(File.generated(config, "reference-c.md", content=c_reference()))
     return files
 
 

@@ -23,13 +23,16 @@ MODULE = BIN.parents[1] / "python"
 # Who else runs blocks of a page: all of a language.
 ELSEWHERE = {
     # tests/install, tests/equations, test_examples.py
-    "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md", "examples.md"},
-    "cmake": {"README.md"},
+    "cpp": {"README.md", "solver.md", "stencils.md", "planes.md", "ensembles.md", "equations.md", "examples.md"},
+    "cuda": {"stencils.md"},  # tests/install, where there is nvcc
+    "cmake": {"README.md", "fortran.md"},  # tests/install
+    "c": {"README.md", "c.md"},  # tests/c
+    "fortran": {"README.md", "fortran.md"},  # tests/fortran
     "python": {"README.md", "python.md", "figures.md", "examples.md"},  # python/tests, test_examples.py
 }
 # Lines of shell that are no commands of the program, and who runs them.
 OTHER_COMMANDS = re.compile(
-    r"script/(demo|test)\b|pip install \.|cmake |g\+\+ "  # a user's first steps: continuous integration and tests/install
+    r"script/(demo|test)\b|pip install \.|cmake |g\+\+ |gcc |gfortran "  # a user's first steps: continuous integration and tests/install
 )
 
 

@@ -2,7 +2,7 @@
 # Installs bandmill into a temporary folder, moves it, and uses it from there: through find_package, through
 # pkg-config, and by the installed program. --static does so with a static, CPU-only build of its own, which adds an
 # equation by the options of docs/equations.md.
-# From CMake come SOURCE_DIR, BUILD_DIR, DOWNSTREAM_DIR, CMAKE and CXX.
+# From CMake come SOURCE_DIR, BUILD_DIR, DOWNSTREAM_DIR, CMAKE, CXX, CC and, with the Fortran modules, FC.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -32,6 +32,13 @@ echo "--- every public header compiles alone"
     echo "#include \"${header#./}\"" | "$CXX" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" -x c++ -
 done
 
+echo "--- and so does the C header, as C and as C++"
+for language in "c -std=c99 -Wstrict-prototypes" "c++ -std=c++20"; do
+    # shellcheck disable=SC2086 # a language and its options
+    echo '#include <bandmill/c/bandmill.h>' |
+        "$CC" -x $language -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$prefix/include" -
+done
+
 if [ ${#static[@]} -gt 0 ]; then
     echo "--- the added equation is in the list"
     printf '%s\n' '#include <bandmill/bandmill.hpp>' 'bandmill::Equation equation = bandmill::AllenCahn{};' |
@@ -42,6 +49,20 @@ echo "--- find_package"
 "$CMAKE" -S "$DOWNSTREAM_DIR" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$CXX"
 "$CMAKE" --build "$work/cmake"
 "$work/cmake/main"
+
+if [ -n "${FC-}" ] && [ ${#static[@]} -eq 0 ]; then
+    echo "--- find_package from Fortran, by the text of docs/fortran.md"
+    mkdir "$work/fortran"
+    {
+        printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(downstream LANGUAGES Fortran)'
+        sed -n '/^```cmake$/,/^```$/{//!p}' "$SOURCE_DIR/docs/fortran.md"
+    } >"$work/fortran/CMakeLists.txt"
+    sed -n '/^```fortran$/,/^```$/{//!p;/^```$/q}' "$SOURCE_DIR/docs/fortran.md" >"$work/fortran/main.f90"
+    "$CMAKE" -S "$work/fortran" -B "$work/fortran/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_Fortran_COMPILER="$FC"
+    "$CMAKE" --build "$work/fortran/build"
+    "$work/fortran/build/main"
+fi
 
 echo "--- find_package refuses another version"
 mkdir "$work/other"
@@ -57,11 +78,26 @@ echo "--- pkg-config, by the command of README.md"
 if command -v pkg-config >/dev/null; then
     mkdir "$work/pkg-config"
     cp "$DOWNSTREAM_DIR/main.cpp" "$work/pkg-config"
-    command=$(grep -m 1 '^g++ .*pkg-config' "$SOURCE_DIR/README.md")
-    command=${command/#g++/\"\$CXX\"}
-    command=${command/pkg-config/pkg-config ${static[*]}}
-    export CXX PKG_CONFIG_PATH="$library/pkgconfig"
-    (cd "$work/pkg-config" && bash -e -c "$command" && LD_LIBRARY_PATH=$library ./main)
+    export CXX CC FC PKG_CONFIG_PATH="$library/pkgconfig"
+    # by_command PAGE COMPILER VARIABLE: compiles main.* by the page's own command, with the compiler of the variable.
+    by_command() {
+        local command
+        command=$(grep -m 1 "^$2 .*pkg-config" "$SOURCE_DIR/$1")
+        command=${command/#$2/\"\$$3\"}
+        command=${command/pkg-config/pkg-config ${static[*]}}
+        (cd "$work/pkg-config" && rm -f main && bash -e -c "$command" && LD_LIBRARY_PATH=$library ./main)
+    }
+    by_command README.md g++ CXX
+    # The first block of a page is a whole program.
+    first_block() { sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/{//!p;/^\`\`\`\$/q}" "$SOURCE_DIR/docs/$1"; }
+    first_block c.md c >"$work/pkg-config/main.c"
+    echo "--- the same from C"
+    by_command docs/c.md gcc CC
+    if [ -n "${FC-}" ]; then
+        echo "--- and from Fortran"
+        first_block fortran.md fortran >"$work/pkg-config/main.f90"
+        by_command docs/fortran.md gfortran FC
+    fi
 else
     echo "pkg-config is not here: not tried"
 fi

@@ -151,11 +151,11 @@ template <class T> SolveTables<T> prepare(const BandMatrix& matrix, const std::o
     const std::string too_large =
         "cannot factor a matrix of " + std::to_string(matrix.size()) +
         " rows (its tables, about 200 bytes per row, do not fit in memory): use a smaller matrix";
-    if (matrix.size() > INT64_MAX / 1024) throw Error(too_large);
+    if (matrix.size() > INT64_MAX / 1024) throw OutOfMemory(too_large);
     try {
         return choose_path<T>(matrix, partition);
     } catch (const std::bad_alloc&) {
-        throw Error(too_large);
+        throw OutOfMemory(too_large);
     }
 }
 

@@ -13,8 +13,8 @@ void* allocate(Host, std::size_t bytes) {
     if (bytes == 0) return nullptr;
     void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (memory == nullptr)
-        throw Error("cannot allocate " + std::to_string(bytes) +
-                    " bytes of host memory (the system has no more): use a smaller batch");
+        throw OutOfMemory("cannot allocate " + std::to_string(bytes) +
+                          " bytes of host memory (the system has no more): use a smaller batch");
     return memory;
 }
 

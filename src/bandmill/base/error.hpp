@@ -57,6 +57,12 @@ class BackendUnavailable : public Error {
     using Error::Error;
 };
 
+// The host has not enough memory.
+class OutOfMemory : public Error {
+  public:
+    using Error::Error;
+};
+
 // A call of the device's runtime failed.
 class DeviceError : public Error {
   public:

@@ -1,0 +1,16 @@
+# Decides whether the Fortran modules are built.
+set(BANDMILL_HAVE_FORTRAN OFF)
+if(NOT BANDMILL_FORTRAN MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "BANDMILL_FORTRAN is '${BANDMILL_FORTRAN}': it must be AUTO, ON or OFF")
+endif()
+if(BANDMILL_FORTRAN STREQUAL ON OR (BANDMILL_FORTRAN STREQUAL AUTO AND PROJECT_IS_TOP_LEVEL))
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    set(BANDMILL_HAVE_FORTRAN ON)
+  elseif(BANDMILL_FORTRAN STREQUAL ON)
+    message(FATAL_ERROR "BANDMILL_FORTRAN is ON, but no Fortran compiler was found: install gfortran, set "
+                        "CMAKE_Fortran_COMPILER, or build with -DBANDMILL_FORTRAN=OFF")
+  endif()
+endif()

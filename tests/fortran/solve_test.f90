@@ -1,0 +1,320 @@
+! Solves, own matrices and stencils through the Fortran modules, against a dense solver and sums written out.
+program solve_test
+  use, intrinsic :: iso_c_binding
+  use checking
+  implicit none
+  character(8) :: place
+  integer, parameter :: sizes(*) = [1, 2, 3, 5, 30]
+  integer :: s
+  call get_command_argument(1, place)
+  if (place == 'gpu') then
+    if (bandmill_device_count() == 0) stop 77
+    call on_a_gpu(12, 7)
+  else
+    do s = 1, size(sizes)
+      call shared(sizes(s), 1, .false.)
+      call shared(sizes(s), 1, .true.)
+      call shared(sizes(s), 2, .false.)
+      call shared(sizes(s), 2, .true.)
+      call own(sizes(s), 6, 1, .false.)
+      call own(sizes(s), 6, 2, .true.)
+    end do
+    call strided_sections(20)
+    call assignment_shares(9)
+    call reports()
+    call stencils_along_systems(13, 5)
+    call stencils_in_planes(8, 6, 3)
+    call on_a_place(bandmill_cpu, 12, 7)
+  end if
+  call finish()
+
+contains
+
+  subroutine factor_bands(factor, bands, width, periodic, precision)
+    type(bandmill_factor), intent(inout) :: factor
+    integer, intent(in) :: width, precision
+    real(real64), intent(in) :: bands(:, -width:)
+    logical, intent(in) :: periodic
+    if (width == 1) then
+      call factor%tridiagonal(bands(:, -1), bands(:, 0), bands(:, 1), periodic=periodic, precision=precision)
+    else
+      call factor%pentadiagonal(bands(:, -2), bands(:, -1), bands(:, 0), bands(:, 1), bands(:, 2), &
+        periodic=periodic, precision=precision)
+    end if
+  end subroutine
+
+  ! Both precisions, both axes, in place and out of place, a single system. Rows of these matrices exceed 1 in
+  ! dominance, so |x| <= |b| and errors are a few epsilons.
+  subroutine shared(n, width, periodic)
+    integer, intent(in) :: n, width
+    logical, intent(in) :: periodic
+    integer, parameter :: batch = 4
+    real(real64) :: bands(n, -width:width), b(n, batch), expected(n, batch), x(n, batch), turned(batch, n), one(n)
+    real(real32) :: b32(n, batch), x32(n, batch), turned32(batch, n), one32(n)
+    real(real64), parameter :: small = 8 * epsilon(1.0_real64), small32 = 8 * epsilon(1.0_real32)
+    type(bandmill_factor) :: f64, f32
+    integer :: m
+    bands = random_bands(n, width)
+    call random_number(b32)
+    b = b32
+    do m = 1, batch
+      expected(:, m) = solve_dense(bands, width, periodic, b(:, m))
+    end do
+    call factor_bands(f64, bands, width, periodic, bandmill_f64)
+    call factor_bands(f32, bands, width, periodic, bandmill_f32)
+    x = b
+    call f64%solve(x)
+    call check(maxval(abs(x - expected)) <= small, 'f64, (rows, systems), in place')
+    x = 0
+    call f64%solve(b, x, threads=2)
+    call check(maxval(abs(x - expected)) <= small, 'f64, (rows, systems), out of place')
+    turned = transpose(b)
+    call f64%solve(turned, axis=2)
+    call check(all(transpose(turned) == x), 'f64, (systems, rows), in place: the same bits')
+    one = b(:, 2)
+    call f64%solve(one)
+    call check(all(one == x(:, 2)), 'f64, one system')
+    call f64%solve(b(:, 3), one)
+    call check(all(one == x(:, 3)), 'f64, one system, out of place')
+    x32 = b32
+    call f32%solve(x32)
+    call check(maxval(abs(x32 - expected)) <= small32, 'f32, (rows, systems), in place')
+    call f32%solve(transpose(b32), turned32, axis=2)
+    call check(all(transpose(turned32) == x32), 'f32, (systems, rows), out of place')
+    one32 = b32(:, 1)
+    call f32%solve(one32)
+    call check(all(one32 == x32(:, 1)), 'f32, one system')
+    call f32%solve(b32(:, 4), one32)
+    call check(all(one32 == x32(:, 4)), 'f32, one system, out of place')
+  end subroutine
+
+  ! Sections of arrays are solved where they are, and what is between their elements stays.
+  subroutine strided_sections(n)
+    integer, intent(in) :: n
+    real(real64) :: bands(n, -1:1), b(n, 3), x(n, 3), room(2 * n + 1, 9), backwards(n, 3)
+    type :: point
+      integer :: number = 7
+      real(real64) :: value = 0
+    end type
+    type(point) :: points(n, 3)
+    type(bandmill_factor) :: factor
+    bands = random_bands(n, 1)
+    call random_number(b)
+    call factor_bands(factor, bands, 1, .false., bandmill_f64)
+    call factor%solve(b, x)
+    room = -7
+    room(2:2 * n:2, 1:9:4) = b
+    call factor%solve(room(2:2 * n:2, 1:9:4))
+    call check(all(room(2:2 * n:2, 1:9:4) == x), 'a section of an array')
+    room(2:2 * n:2, 1:9:4) = -7
+    call check(all(room == -7), 'nothing else is touched')
+    backwards = b(n:1:-1, :)
+    call factor%solve(backwards(n:1:-1, :))
+    call check(all(backwards(n:1:-1, :) == x), 'a section that runs backwards')
+    points%value = b
+    call factor%solve(points%value)
+    call check(all(points%value == x) .and. all(points%number == 7), 'a component of a derived type')
+  end subroutine
+
+  subroutine assignment_shares(n)
+    integer, intent(in) :: n
+    type(bandmill_factor) :: first, second
+    type(bandmill_factor), allocatable :: several(:)
+    real(real64) :: x(n), y(n)
+    call first%toeplitz(n, [-1.0_real64, 4.0_real64, -1.0_real64])
+    second = first
+    call first%destroy()
+    call first%toeplitz(int(n, int64), [-1.0_real64, 5.0_real64, -1.0_real64])
+    x = 1
+    y = 1
+    call second%solve(x)
+    call first%solve(y)
+    call check(all(abs(4 * x(2:n - 1) - x(1:n - 2) - x(3:n) - 1) < 1e-14), 'the copy has the first matrix')
+    call check(all(abs(5 * y(2:n - 1) - y(1:n - 2) - y(3:n) - 1) < 1e-14), 'the original has the second')
+    second = second
+    allocate (several(3))
+    several(2) = second
+    y = 1
+    call several(2)%solve(y)
+    call check(all(x == y), 'a copy in an array')
+    deallocate (several)
+  end subroutine
+
+  subroutine reports()
+    type(bandmill_factor) :: factor
+    type(bandmill_report) :: report
+    call factor%toeplitz(50, [1.0_real64, -4.0_real64, 7.0_real64, -4.0_real64, 1.0_real64], periodic=.true., &
+      precision=bandmill_f32)
+    report = factor%report()
+    call check(report%rows == 50 .and. report%half_bandwidth == 2 .and. report%boundary == bandmill_periodic, 'sizes')
+    call check(report%precision == bandmill_f32 .and. report%place == bandmill_cpu, 'precision and place')
+    call check(report%path == bandmill_path_sequential .and. report%pivot_growth >= 1 .and. report%bytes > 0, 'path')
+    call check(index(bandmill_version(), '.') > 1, 'version')
+    call check(bandmill_status_name(bandmill_singular_matrix) == 'singular matrix', 'names')
+    call check(bandmill_cuda_built() .or. bandmill_device_count() == 0, 'no devices without CUDA')
+  end subroutine
+
+  subroutine own(n, batch, width, periodic)
+    integer, intent(in) :: n, batch, width
+    logical, intent(in) :: periodic
+    real(real64) :: bands(n, -width:width, batch), b(n, batch), expected(n, batch), x(n, batch), turned(batch, n)
+    real(real32) :: x32(n, batch), turned32(batch, n)
+    type(bandmill_batch_factor) :: matrices, single, copy
+    type(bandmill_batch_report) :: report
+    integer :: m
+    do m = 1, batch
+      bands(:, :, m) = real(real(random_bands(n, width), real32), real64)
+    end do
+    call random_number(x32)
+    b = x32
+    do m = 1, batch
+      expected(:, m) = solve_dense(bands(:, :, m), width, periodic, b(:, m))
+    end do
+    if (width == 1) then
+      call matrices%tridiagonal(bands(:, -1, :), bands(:, 0, :), bands(:, 1, :), periodic=periodic)
+      call single%tridiagonal(real(transpose(bands(:, -1, :)), real32), real(transpose(bands(:, 0, :)), real32), &
+        real(transpose(bands(:, 1, :)), real32), axis=2, periodic=periodic)
+    else
+      call matrices%pentadiagonal(bands(:, -2, :), bands(:, -1, :), bands(:, 0, :), bands(:, 1, :), bands(:, 2, :), &
+        periodic=periodic)
+      call single%pentadiagonal(real(bands(:, -2, :), real32), real(bands(:, -1, :), real32), &
+        real(bands(:, 0, :), real32), real(bands(:, 1, :), real32), real(bands(:, 2, :), real32), periodic=periodic)
+    end if
+    call check(all(matrices%status() == 0) .and. size(matrices%status()) == batch, 'all matrices can be used')
+    report = matrices%report()
+    call check(report%rows == n .and. report%batch == batch .and. report%precision == bandmill_f64, 'report')
+    call matrices%solve(b, x)
+    call check(maxval(abs(x - expected)) <= 12 * epsilon(1.0_real64), 'own matrices, f64')
+    copy = matrices
+    call matrices%destroy()
+    turned = transpose(b)
+    call copy%solve(turned, axis=2)
+    call check(all(transpose(turned) == x), 'own matrices, (systems, rows)')
+    call once(bands, b, x, periodic)
+    turned32 = transpose(x32)
+    call single%solve(x32)
+    call check(maxval(abs(x32 - expected)) <= 12 * epsilon(1.0_real32), 'own matrices, f32')
+    call single%solve(turned32, turned32, axis=2)
+    call check(all(transpose(turned32) == x32), 'own matrices, f32, (systems, rows)')
+    bands(n, -width:width, batch) = 0
+    if (width == 1) then
+      call copy%tridiagonal(bands(:, -1, :), bands(:, 0, :), bands(:, 1, :))
+      call check(all(copy%status() == [(0, m=1, batch - 1), n]), 'the row of a matrix that cannot be used')
+      call copy%solve(b, x)
+      call check(all(x(:, batch) /= x(:, batch)) .and. all(x(:, :batch - 1) == x(:, :batch - 1)), 'only it is NaN')
+    end if
+  end subroutine
+
+  ! Both at once: the same solutions up to rounding, and the matrices stay as they are.
+  subroutine once(bands, b, expected, periodic)
+    real(real64), intent(in) :: bands(:, :, :), b(:, :), expected(:, :)
+    logical, intent(in) :: periodic
+    real(real64) :: x(size(b, 1), size(b, 2))
+    real(real32) :: x32(size(b, 2), size(b, 1)), turned(size(b, 2), size(b, 1), size(bands, 2))
+    integer(int64) :: status(size(b, 2))
+    integer :: d
+    x = b
+    x32 = real(transpose(b), real32)
+    do d = 1, size(bands, 2)
+      turned(:, :, d) = real(transpose(bands(:, d, :)), real32)
+    end do
+    status = 7
+    if (size(bands, 2) == 3) then
+      call bandmill_solve_once(bands(:, 1, :), bands(:, 2, :), bands(:, 3, :), x, status, periodic=periodic)
+      call bandmill_solve_once(turned(:, :, 1), turned(:, :, 2), turned(:, :, 3), x32, axis=2, periodic=periodic)
+    else
+      call bandmill_solve_once(bands(:, 1, :), bands(:, 2, :), bands(:, 3, :), bands(:, 4, :), bands(:, 5, :), x, &
+        status, periodic=periodic)
+      call bandmill_solve_once(turned(:, :, 1), turned(:, :, 2), turned(:, :, 3), turned(:, :, 4), turned(:, :, 5), &
+        x32, axis=2, periodic=periodic)
+    end if
+    call check(all(status == 0), 'all matrices can be used, once')
+    call check(maxval(abs(x - expected)) <= 12 * epsilon(1.0_real64), 'factored and solved in one call')
+    call check(maxval(abs(transpose(x32) - expected)) <= 12 * epsilon(1.0_real32), 'the same, f32')
+  end subroutine
+
+  subroutine stencils_along_systems(n, batch)
+    integer, intent(in) :: n, batch
+    real(real64) :: u(n, batch), expected(n, batch), found(n, batch), turned(batch, n)
+    real(real32) :: found32(n, batch)
+    real(real64), parameter :: weights(3) = [1, -2, 1], one_sided(2) = [-1, 1]
+    type(bandmill_edges), parameter :: around = bandmill_edges(bandmill_edges_periodic)
+    call random_number(found32)
+    u = found32
+    expected = cshift(u, -1) - 2 * u + cshift(u, 1)
+    call bandmill_apply(weights, u, found, edges=around)
+    call check(maxval(abs(found - expected)) < 1e-15, 'second difference, periodic')
+    call bandmill_apply(weights, transpose(u), turned, axis=2, edges=around)
+    call check(all(transpose(turned) == found), 'the same over (systems, rows)')
+    call bandmill_apply(weights, u, found, edges=around, add=.true., threads=1)
+    call check(maxval(abs(found - 2 * expected)) < 2e-15, 'added')
+    call bandmill_apply(weights, real(u, real32), found32, edges=around)
+    call check(maxval(abs(found32 - expected)) < 5e-7, 'f32')
+    found = 9
+    call bandmill_apply(one_sided, u, found, before=0)
+    call check(all(found(n, :) == 9) .and. maxval(abs(found(:n - 1, :) - u(2:, :) + u(:n - 1, :))) < 1e-15, &
+      'without edges the last row is left alone')
+    call bandmill_apply(weights, u, found, edges=bandmill_edges(bandmill_edges_odd, 0.5_real64, 0.25_real64))
+    call check(maxval(abs(found(1, :) - (1 - u(1, :) - 2 * u(1, :) + u(2, :)))) < 1e-15 .and. &
+      maxval(abs(found(n, :) - (0.5 - u(n, :) - 2 * u(n, :) + u(n - 1, :)))) < 1e-15, 'Dirichlet ends')
+  end subroutine
+
+  subroutine stencils_in_planes(nx, ny, planes)
+    integer, intent(in) :: nx, ny, planes
+    real(real64) :: u(nx, ny, planes), expected(nx, ny, planes), found(nx, ny, planes)
+    real(real32) :: found32(nx, ny, planes)
+    real(real64), parameter :: weights(3, 2) = reshape([1, 2, 3, 4, 5, 6], [3, 2]) ! (dx, dy)
+    type(bandmill_edges), parameter :: around(2) = bandmill_edges(bandmill_edges_periodic)
+    integer :: i, j
+    call random_number(found32)
+    u = found32
+    expected = 0
+    do j = 1, 2
+      do i = 1, 3
+        expected = expected + weights(i, j) * cshift(cshift(u, i - 2, dim=1), j - 1, dim=2)
+      end do
+    end do
+    call bandmill_apply(weights, u, found, before=[1, 0], edges=around)
+    call check(maxval(abs(found - expected)) < 1e-13, 'a patch over planes')
+    call bandmill_apply(weights, u(:, :, 2), found(:, :, 1), before=[1, 0], edges=around)
+    call check(all(found(:, :, 1) == found(:, :, 2)), 'a patch over one plane')
+    call bandmill_apply(weights, real(u, real32), found32, before=[1, 0], edges=around)
+    call check(maxval(abs(found32 - expected)) < 5e-5, 'f32')
+    call bandmill_apply(weights, real(u(:, :, 2), real32), found32(:, :, 1), before=[1, 0], edges=around)
+    call check(all(found32(:, :, 1) == found32(:, :, 2)), 'one plane, f32')
+    found = 9
+    call bandmill_apply(weights, u, found, before=[1, 0])
+    call check(all(found(1, :, :) == 9) .and. all(found(nx, :, :) == 9) .and. all(found(:, ny, :) == 9) .and. &
+      maxval(abs(found(2:nx - 1, :ny - 1, :) - expected(2:nx - 1, :ny - 1, :))) < 1e-13, 'without edges')
+  end subroutine
+
+  subroutine on_a_gpu(n, batch)
+    integer, intent(in) :: n, batch
+    call on_a_place(0, n, batch)
+  end subroutine
+
+  ! By address, in the memory of a place.
+  subroutine on_a_place(place, n, batch)
+    integer, intent(in) :: place, n, batch
+    real(real64) :: bands(n, -1:1)
+    real(real64), target :: x(n, batch), expected(n, batch)
+    type(bandmill_factor) :: factor
+    type(bandmill_shape) :: systems
+    type(c_ptr) :: memory
+    integer :: m
+    bands = random_bands(n, 1)
+    call random_number(x)
+    do m = 1, batch
+      expected(:, m) = solve_dense(bands, 1, .true., x(:, m))
+    end do
+    call factor%tridiagonal(bands(:, -1), bands(:, 0), bands(:, 1), periodic=.true., place=place)
+    call check(bandmill_allocate(place, int(8 * n * batch, int64), memory) == bandmill_ok, 'memory')
+    call check(bandmill_copy_to(place, memory, c_loc(x), int(8 * n * batch, int64)) == bandmill_ok, 'copy to')
+    systems = bandmill_contiguous(int(n, int64), int(batch, int64))
+    call factor%solve_at(memory, systems, memory, systems)
+    call check(bandmill_synchronize(place, c_null_ptr) == bandmill_ok, 'synchronize')
+    call check(bandmill_copy_from(place, c_loc(x), memory, int(8 * n * batch, int64)) == bandmill_ok, 'copy from')
+    call bandmill_release(place, memory)
+    call check(maxval(abs(x - expected)) <= 8 * epsilon(1.0_real64), 'solved by address')
+  end subroutine
+end program solve_test
