@@ -20,6 +20,8 @@ class NumPy:
     def export(self, array: Any) -> Any:
         return array
 
+    export_output = export
+
     def empty_like(self, array: Any) -> Any:
         return np.empty_like(array, subok=False)
 
@@ -49,15 +51,17 @@ class Torch:
     def __init__(self) -> None:
         self.torch: Any = sys.modules["torch"]
         self.to_dlpack: Any = self.torch.utils.dlpack.to_dlpack
+        self.increment_version: Any = self.torch.autograd.graph.increment_version
 
     def export(self, array: Any) -> Any:
         if array.is_neg():  # a flag on the tensor, which DLPack does not carry
             array = array.resolve_neg()
-        if not (array.is_cuda or array.requires_grad):
-            return array.numpy()  # the same memory; NumPy's arrays are taken without DLPack
         # Not array.__dlpack__(): it is written in Python, 4 us slower, and minds streams. No other stream has to wait
         # here, since the solve is put on the caller's. It takes tensors that want gradients as they are.
         return self.to_dlpack(array)
+
+    def export_output(self, array: Any) -> Any:
+        return self.to_dlpack(array)  # new, or seen by prepare_writing
 
     def prepare_writing(self, array: Any) -> None:
         if array.is_neg():
@@ -65,7 +69,7 @@ class Torch:
                 "out is stored negated (torch marks what .conj().imag returns so): pass out.resolve_neg()"
             )
         if not array.is_inference():  # so that autograd notices if it has kept the old values
-            self.torch.autograd.graph.increment_version(array)
+            self.increment_version(array)
 
     def empty_like(self, array: Any) -> Any:
         return self.torch.empty_like(array, requires_grad=False)
@@ -99,6 +103,8 @@ class CuPy:
 
     def export(self, array: Any) -> Any:
         return array.__dlpack__(stream=-1)  # -1: no other stream has to wait, since the solve is put on the caller's
+
+    export_output = export
 
     def empty_like(self, array: Any) -> Any:
         with array.device:

@@ -91,7 +91,7 @@ class Plan:
     def _solve(self, b: Any, out: Any, axis: int, framework: Any) -> Any:
         x = framework.empty_like(b) if out is None else out
         exported = framework.export(b)
-        to = exported if x is b else framework.export(x)
+        to = exported if x is b else framework.export_output(x)
         if self._native.solve(exported, to, axis, framework.stream(b)) == _SOLVED:
             return x
         # One packed copy in the plan's precision, solved in place, serves where b or out cannot be used as they are.
