@@ -22,7 +22,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULE = BIN.parents[1] / "python"
 # Who else runs blocks of a page: all of a language.
 ELSEWHERE = {
-    "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md"},  # tests/install, tests/equations
+    "cpp": {"README.md", "solver.md", "ensembles.md", "equations.md", "stencils.md"},  # tests/install, tests/equations
+    "cuda": {"stencils.md"},  # tests/stencil
     "cmake": {"README.md", "fortran.md"},  # tests/install
     "c": {"README.md", "c.md"},  # tests/c
     "fortran": {"README.md", "fortran.md"},  # tests/fortran
