@@ -24,7 +24,7 @@ MODULE = BIN.parents[1] / "python"
 ELSEWHERE = {
     # tests/install, tests/equations, test_examples.py
     "cpp": {"README.md", "solver.md", "stencils.md", "planes.md", "ensembles.md", "equations.md", "examples.md"},
-    "cuda": {"stencils.md"},  # tests/install, where there is nvcc
+    "cuda": {"stencils.md"},  # tests/stencil, where there is nvcc
     "cmake": {"README.md", "fortran.md"},  # tests/install
     "c": {"README.md", "c.md"},  # tests/c
     "fortran": {"README.md", "fortran.md"},  # tests/fortran
