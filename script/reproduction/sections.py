@@ -130,9 +130,8 @@ def convergence(page, draw, data, results):
         "All digits that the paper prints agree down to N = 4096. There it finds the order falling to 0.89 and takes it "
         "for the scheme's. It is round-off (erratum 7): the plain form multiplies C by sigma = gamma dt / dx^4, about 2e6 "
         "at N = 8192, so that digits of C itself are lost; how many depends on the solver. The last column is the plain form "
-        "in NumPy with bandmill's band solver, which adds little of its own; a Cholesky factor of the open matrix with the "
-        "corners added by Woodbury's formula, closer to the paper's way, gives 2.7e-6 at N = 8192, the paper has 4.5e-6. "
-        "bandmill solves for the increment of a step instead, and the order stays 2."
+        "in NumPy with bandmill's band solver, which adds little of its own; the paper's solver, whose corners take a border, "
+        "adds more. bandmill solves for the increment of a step instead, and the order stays 2."
         + (f" At N = 8192 the increment gives {ours[8192]:.4e}, the plain form {plain[8192]:.4e}." if 8192 in plain and 8192 in ours else "")
     )
     page.figure(draw("convergence"), "Figure 8: differences between grids, and the slope -2.")
