@@ -32,7 +32,8 @@ ELSEWHERE = {
 }
 # Lines of shell that are no commands of the program, and who runs them.
 OTHER_COMMANDS = re.compile(
-    r"script/(demo|test)\b|pip install \.|cmake |g\+\+ |gcc |gfortran "  # a user's first steps: continuous integration and tests/install
+    # a user's first steps: continuous integration and tests/install; the report: python/tests
+    r"script/(demo|test)\b|pip install \.|cmake |g\+\+ |gcc |gfortran |bandmill-report "
 )
 
 
