@@ -102,8 +102,8 @@ void run_bench(const Options& options) {
 } // namespace
 
 void add_bench_own(CLI::App& bench) {
-    CLI::App* command = bench.add_subcommand(
-        "own", "Time the solver for systems with matrices of their own: factor and solve at once, and solve alone");
+    CLI::App* command =
+        bench.add_subcommand("own", "Time the solver for systems with matrices of their own, beside rivals");
     const auto options = std::make_shared<Options>();
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
