@@ -228,7 +228,7 @@ def broken_files(study_folder):
 @needs_program
 def test_broken_files_are_told_in_one_line(study_folder, tmp_path):
     out = tmp_path / "report.html"
-    out.write_text("before")
+    out.write_text("<!DOCTYPE html> before")
     cases = list(broken_files(study_folder))
 
     def changed(name, change, words):
@@ -254,7 +254,7 @@ def test_broken_files_are_told_in_one_line(study_folder, tmp_path):
     assert code == 2 and len(lines) == 1 and "cut.nc" in lines[0]
     code, lines = command(study_folder / "short.nc", "-o", tmp_path / "no-study_folder" / "report.html")
     assert code == 2 and len(lines) == 1 and "cannot be written" in lines[0]
-    assert out.read_text() == "before" and not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+    assert out.read_text() == "<!DOCTYPE html> before" and not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
     code, lines = command(study_folder / "short.nc", "-o", out)
     assert code == 0 and not lines and out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 

@@ -93,8 +93,10 @@ def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> s
 
 def write_report(files: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str], title: str | None = None) -> int:
     """Writes the page, all at once or not at all; returns its size in bytes."""
-    text = page(files, title).encode("utf-8")
+    given = [pathlib.Path(path) for path in files]
     target = pathlib.Path(out)
+    refuse_to_destroy(target, given)
+    text = page(given, title).encode("utf-8")
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
@@ -108,6 +110,23 @@ def write_report(files: Iterable[str | os.PathLike[str]], out: str | os.PathLike
         pathlib.Path(temporary).unlink(missing_ok=True)
         raise ReportError(f"{target} cannot be written: {error.strerror or error}") from None
     return len(text)
+
+
+def refuse_to_destroy(target: pathlib.Path, files: list[pathlib.Path]) -> None:
+    """Only a page, or nothing, is replaced: a slip in the order of the words must not cost results."""
+    try:
+        if not target.exists():
+            return
+        if any(path.exists() and target.samefile(path) for path in files):
+            raise ReportError(f"{target} is one of the files to report on: name another file for the page")
+        if not target.is_file():
+            raise ReportError(f"{target} cannot be written: it is no plain file")
+        with target.open("rb") as file:
+            start = file.read(64)
+    except OSError as error:
+        raise ReportError(f"{target} cannot be written: {error.strerror or error}") from None
+    if start and not start.lstrip().lower().startswith(b"<!doctype html"):
+        raise ReportError(f"{target} exists and is no HTML page: name another file, or move it away")
 
 
 def current_umask() -> int:
