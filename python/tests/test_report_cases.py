@@ -1,10 +1,13 @@
 """bandmill.report: what it refuses, and what the page says of planes, forced runs, diffusion, single runs, no fit."""
 
+import html
+import re
 import subprocess
 
+import numpy as np
 import pytest
 
-from report_files import BENCHES, PROGRAM, needs_program
+from report_files import BENCHES, PROGRAM, needs_browser, needs_program
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed (script/setup installs it)")
 pytest.importorskip("plotly", reason="plotly is not installed (script/setup installs it)")
@@ -12,6 +15,9 @@ pytest.importorskip("plotly", reason="plotly is not installed (script/setup inst
 from bandmill.report import ReportError, page, write_report  # noqa: E402
 
 CASES = {
+    "plane.nc": "coarsen --dimensions 2 --members 4 --points 32x48 --length 2pix3pi --until 1 --dt 0.004 --json plane.json",
+    "plane1.nc": "coarsen --dimensions 2 --members 1 --points 32 --length 2pi --until 1 --dt 0.004",
+    "plane0.nc": "coarsen --dimensions 2 --members 2 --points 32 --length 2pi --until 0.1 --dt 0.004 --fit 1:2",
     "one.nc": "coarsen --members 1 --points 64 --until 1",
     "short.nc": "coarsen --members 4 --points 64 --until 0.3",
 }
@@ -24,6 +30,13 @@ def folder(tmp_path_factory):
         command = [PROGRAM, *words.split(), "--threads", "1", "--quiet", "--out", name]
         subprocess.run(command, cwd=place, check=True, timeout=120)
     return place
+
+
+def sections(*files):
+    """The texts of the page's sections, by title, without markup; of the first file of each kind only."""
+    text = page(files)
+    found = re.findall(r'<section [^>]*><h2[^>]*>(.*?)</h2>(.*?)<details', text, re.DOTALL)
+    return {html.unescape(title): html.unescape(re.sub("<[^>]*>", " ", body)) for title, body in found}
 
 
 def test_only_pages_are_replaced(tmp_path):
@@ -43,3 +56,45 @@ def test_only_pages_are_replaced(tmp_path):
     for before in ("", "<!doctype HTML>\n<p>an older page"):
         other.write_text(before)
         assert write_report([results], other) == other.stat().st_size > 1e6
+
+
+@needs_program
+@needs_browser
+def test_planes_have_their_law(folder, chromium):
+    write_report([folder / name for name in ("plane.nc", "one.nc", "plane1.nc", "plane0.nc", "plane.json")], folder / "p.html")
+    chromium.size(1280, 900)
+    chromium.open(folder / "p.html")
+    assert chromium.evaluate("document.body.dataset.errors") is None
+    assert chromium.evaluate("[...document.querySelectorAll('h2')].map(h => h.textContent)") == [
+        "Growth of domains in planes",
+        "Growth of domains",
+    ]
+    axes = "(({xaxis, yaxis, xaxis2, yaxis2}) => [xaxis, yaxis, xaxis2, yaxis2])(document.getElementById('s0-powers').layout)"
+    assert chromium.evaluate(f"{axes}.map(a => a.type)") == ["log"] * 4
+    shown = "document.getElementById('s0-powers').data.map(t => [t.name || '', t.x, t.y, t.yaxis || 'y'])"
+    traces = chromium.evaluate(shown)
+    with h5py.File(folder / "plane.nc") as file:
+        for axis, mean, prefix in (("y", "domain_size_mean", "fit_"), ("y2", "domain_length", "fit_length_")):
+            fit = {name: float(file.attrs[prefix + name]) for name in ("prefactor", "exponent", "exponent_error95")}
+            _, time, drawn, _ = next(t for t in traces if t[0] == "plane.nc (2π × 3π)" and t[3] == axis)
+            np.testing.assert_allclose(drawn, np.interp(time, file["time"], file[mean]), rtol=1e-5)
+            name, ends, line, _ = next(t for t in traces if "fit:" in t[0] and t[3] == axis)
+            assert ends == pytest.approx([file.attrs["fit_from"], file.attrs["fit_to"]])
+            assert line == pytest.approx([fit["prefactor"] * t ** fit["exponent"] for t in ends])
+            value, error = map(float, re.search(r"\((.*) ± (.*)\)", name).groups())
+            assert error == pytest.approx(fit["exponent_error95"], rel=0.06)
+            assert value == pytest.approx(fit["exponent"], abs=0.06 * error)
+    rows = chromium.evaluate(
+        "[...document.querySelectorAll('#s0 .cards tbody tr')].map(r => [...r.children].map(c => c.textContent))"
+    )
+    assert [row[0] for row in rows] == ["plane.nc", "plane1.nc", "plane0.nc", "plane.json"]
+    assert rows[0][1:] == rows[3][1:] and "32 × 48" in rows[0] and "2π × 3π" in rows[0]
+    assert "±" in rows[0][1] and "±" not in rows[1][1] and float(rows[1][1]) > 0 and rows[2][1] == "–"
+
+
+@needs_program
+def test_planes_without_error_or_fit_are_not_said_to_have_one(folder):
+    (text,) = sections(folder / "plane1.nc").values()
+    assert "cannot be told" in text and "±" not in text
+    (text,) = sections(folder / "plane0.nc").values()
+    assert "too short for a fit" in text and "Dashed" not in text and "The fits" not in text

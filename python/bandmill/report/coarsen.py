@@ -22,24 +22,27 @@ def fit_of(results: Results) -> dict[str, float | None]:
     return {name: results.number(f"fit_{name}") for name in names}
 
 
-def samples_of(results: Results) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Times above 0, means of l, their standard errors; how many of them there were before thinning."""
+def column(results: Results, name: str) -> np.ndarray:
+    """Of the samples; NaN where a summary has no value."""
     if results.summary:
-        rows = results.summary["samples"]
-        columns = [[row.get(name) for row in rows] for name in ("time", "domain_size_mean", "domain_size_stderr")]
-    else:
-        columns = [results.variables[name] for name in ("time", "domain_size_mean", "domain_size_stderr")]
-    time, mean, error = (np.asarray(column, dtype=np.float64) for column in columns)
-    usable = (time > 0) & np.isfinite(mean)
-    time, mean, error = time[usable], mean[usable], error[usable]
+        return np.asarray([row.get(name) for row in results.summary["samples"]], dtype=np.float64)
+    return np.asarray(results.variables[name], dtype=np.float64)
+
+
+def samples_of(results: Results, *names: str) -> tuple[list[np.ndarray], int]:
+    """Times above 0, means of l, their standard errors, the columns of `names`; how many before thinning."""
+    columns = [column(results, name) for name in ("time", "domain_size_mean", "domain_size_stderr", *names)]
+    usable = (columns[0] > 0) & np.isfinite(columns[1])
+    columns = [values[usable] for values in columns]
+    time = columns[0]
     if not time.size:
         raise ValueError("no sample of the domain size is finite")
     count = time.size
     if count > SHOWN_TIMES:
         wanted = np.geomspace(time[0], time[-1], SHOWN_TIMES)
         kept = np.unique(np.clip(np.searchsorted(time, wanted * (1 - 1e-12)), 0, count - 1))
-        time, mean, error = time[kept], mean[kept], error[kept]
-    return time, mean, error, count
+        columns = [values[kept] for values in columns]
+    return columns, count
 
 
 def rounded(values: np.ndarray, digits: int = 7) -> list[float | None]:
@@ -81,7 +84,7 @@ def histograms_of(results: Results) -> dict[str, Any] | None:
 
 
 def curve(results: Results, index: int) -> dict[str, Any]:
-    time, mean, error, count = samples_of(results)
+    (time, mean, error), count = samples_of(results)
     fit = fit_of(results)
     given = {
         "name": results.name,
@@ -157,13 +160,18 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
     )
 
 
+def thinning(curves: list[dict[str, Any]]) -> str:
+    thinned = [c for c in curves if c["samples"] > len(c["time"])]
+    if not thinned:
+        return ""
+    return f'<p class="note">Drawn: {len(thinned[0]["time"])} of {number(thinned[0]["samples"])} samples.</p>'
+
+
 def section(name: str, files: list[Results]) -> Section:
     curves = [curve(results, index) for index, results in enumerate(files)]
     label = "Line plot: mean domain size against the logarithm of time, with fitted lines; below it the residuals."
     body = figure(f"{name}-law", label, meaning(curves), height=560) + fit_table(files, curves)
-    thinned = [c for c in curves if c["samples"] > len(c["time"])]
-    if thinned:
-        body += f'<p class="note">Drawn: {len(thinned[0]["time"])} of {number(thinned[0]["samples"])} samples.</p>'
+    body += thinning(curves)
     having = [c for c in curves if c["histograms"]]
     if having:
         most = max(len(c["histograms"]["times"]) for c in having)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from importlib import resources
 
-from . import bench, coarsen, converge, flowmap, simulate
+from . import bench, coarsen, converge, flowmap, planes, simulate
 from ._errors import ReportError
 from .encode import deflated
 from .markup import Section, escaped
@@ -17,6 +17,7 @@ from .readers import Results, read
 
 TOGETHER: dict[str, Callable[[str, list[Results]], Section]] = {
     "coarsen": coarsen.section,
+    "planes": planes.section,
     "converge": converge.section,
 }
 ONE_BY_ONE: dict[str, Callable[[str, Results], Section]] = {
@@ -24,7 +25,7 @@ ONE_BY_ONE: dict[str, Callable[[str, Results], Section]] = {
     "map": flowmap.section,
     "bench": bench.section,
 }
-SCRIPTS = ("page.js", "curves.js", "simulate.js", "flowmap.js")
+SCRIPTS = ("page.js", "curves.js", "planes.js", "simulate.js", "flowmap.js")
 
 
 def plotly_script() -> str:
@@ -40,16 +41,17 @@ def sections_of(files: list[Results]) -> list[Section]:
     sections: list[Section] = []
     done: set[str] = set()
     for results in files:
-        if results.kind in done:
+        subject = results.subject
+        if subject in done:
             continue
         name = f"s{len(sections)}"
-        together = [r for r in files if r.kind == results.kind] if results.kind in TOGETHER else [results]
+        together = [r for r in files if r.subject == subject] if subject in TOGETHER else [results]
         try:
-            if results.kind in TOGETHER:
-                done.add(results.kind)
-                sections.append(TOGETHER[results.kind](name, together))
+            if subject in TOGETHER:
+                done.add(subject)
+                sections.append(TOGETHER[subject](name, together))
             else:
-                sections.append(ONE_BY_ONE[results.kind](name, results))
+                sections.append(ONE_BY_ONE[subject](name, results))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             names = ", ".join(r.name for r in together)
             what = f"no {error}" if isinstance(error, KeyError) else str(error)

@@ -36,6 +36,11 @@ class Results:
     long_names: dict[str, str] = dataclasses.field(default_factory=dict)
     summary: dict[str, Any] = dataclasses.field(default_factory=dict)
 
+    @property
+    def subject(self) -> str:
+        """What a section can be about: the kind, but domains of planes grow by another law than those of lines."""
+        return "planes" if self.kind == "coarsen" and self.number("dimensions") == 2 else self.kind
+
     def options(self) -> dict[str, str]:
         """The options that were set: lines of a config file without its comments."""
         lines = (line.partition("=") for line in str(self.attributes.get("options", "")).splitlines())
