@@ -19,6 +19,7 @@ CASES = {
     "plane1.nc": "coarsen --dimensions 2 --members 1 --points 32 --length 2pi --until 1 --dt 0.004",
     "plane0.nc": "coarsen --dimensions 2 --members 2 --points 32 --length 2pi --until 0.1 --dt 0.004 --fit 1:2",
     "one.nc": "coarsen --members 1 --points 64 --until 1",
+    "few.nc": "coarsen --members 8 --points 64 --until 1",
     "short.nc": "coarsen --members 4 --points 64 --until 0.3",
 }
 
@@ -98,3 +99,21 @@ def test_planes_without_error_or_fit_are_not_said_to_have_one(folder):
     assert "cannot be told" in text and "±" not in text
     (text,) = sections(folder / "plane0.nc").values()
     assert "too short for a fit" in text and "Dashed" not in text and "The fits" not in text
+
+
+@needs_program
+def test_one_run_has_no_band_and_no_error(folder):
+    text = sections(folder / "one.nc")["Growth of domains"]
+    assert "for every factor e" in text and "cannot be told from one run" in text
+    assert "±" not in text and "Zero is" not in text
+    both = sections(folder / "one.nc", folder / "few.nc")["Growth of domains"]
+    assert "95 % band" in both and "more than chance" not in both and "within the error" not in both
+
+
+@needs_program
+def test_runs_too_short_for_a_fit_are_not_said_to_have_one(folder):
+    text = sections(folder / "short.nc")["Growth of domains"]
+    assert "too short for a fit" in text and "The runs" in text
+    assert not re.search("fitted|dashed|The fits", text)
+    assert "fitted lines" not in page([folder / "short.nc"])
+    assert re.search("fitted.*dashed.*The fits", sections(folder / "few.nc")["Growth of domains"])

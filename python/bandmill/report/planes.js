@@ -14,7 +14,7 @@ function powerTraces(curve, index, which) {
   const word = which === 0 ? "l" : "area / length";
   const traces = [
     ribbon(curve.time, mean, band, curve.colour, group),
-    {x: curve.time, y: mean, name: plain(curve.label), customdata: band.map((half) => (half === null ? "" : " ± " + show(half, 2))),
+    {x: curve.time, y: mean, name: plain(curve.label), customdata: halves(band),
      mode: "lines+markers", line: {color: curve.colour, width: 2, dash: curve.dash}, showlegend: which === 0, ...group,
      marker: {symbol: curve.marker, size: 8, color: "#fff", line: {color: curve.colour, width: 2}, maxdisplayed: 14},
      hovertemplate: `t = %{x:.4g}<br>${word} = %{y:.4f}%{customdata}<extra>${plain(curve.name)}</extra>`}];
