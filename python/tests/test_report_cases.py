@@ -18,6 +18,9 @@ CASES = {
     "plane.nc": "coarsen --dimensions 2 --members 4 --points 32x48 --length 2pix3pi --until 1 --dt 0.004 --json plane.json",
     "plane1.nc": "coarsen --dimensions 2 --members 1 --points 32 --length 2pi --until 1 --dt 0.004",
     "plane0.nc": "coarsen --dimensions 2 --members 2 --points 32 --length 2pi --until 0.1 --dt 0.004 --fit 1:2",
+    "still.nc": "simulate --points 32 --until 1 --save-every 0.25",
+    "forced.nc": "simulate --equation forced-cahn-hilliard --points 32 --dt 0.001 --until 1 --save-every 0.25",
+    "map.nc": "map --grid 3x2 --points 32 --until 1 --keep-states 3x2",
     "one.nc": "coarsen --members 1 --points 64 --until 1",
     "few.nc": "coarsen --members 8 --points 64 --until 1",
     "short.nc": "coarsen --members 4 --points 64 --until 0.3",
@@ -117,3 +120,25 @@ def test_runs_too_short_for_a_fit_are_not_said_to_have_one(folder):
     assert not re.search("fitted|dashed|The fits", text)
     assert "fitted lines" not in page([folder / "short.nc"])
     assert re.search("fitted.*dashed.*The fits", sections(folder / "few.nc")["Growth of domains"])
+
+
+@needs_program
+@needs_browser
+def test_forced_runs_are_in_the_frame_of_the_forcing(folder, chromium):
+    write_report([folder / name for name in ("still.nc", "forced.nc", "map.nc")], folder / "frames.html")
+    chromium.open(folder / "frames.html")
+    assert chromium.evaluate("document.body.dataset.errors") is None
+    title = "document.getElementById('{}').layout.{}.title.text"
+    for picture, axis, frame in (
+        ("s0-field", "yaxis", "x"),
+        ("s0-profile", "xaxis", "x"),
+        ("s1-field", "yaxis", "η = x − vt"),
+        ("s1-profile", "xaxis", "η = x − vt"),
+        ("s2-state", "xaxis", "η = x − vt"),
+    ):
+        assert chromium.evaluate(title.format(picture, axis)) == f"position {frame}"
+        hover = chromium.evaluate(f"document.getElementById('{picture}').data.at(-1).hovertemplate")
+        assert f"{frame[0]} = " in hover
+    still, forced, _ = sections(*(folder / name for name in ("still.nc", "forced.nc", "map.nc"))).values()
+    assert "level are at rest" in still and "moves with the forcing" not in still
+    assert "at rest" not in forced and "level move along with the forcing" in forced
