@@ -21,6 +21,8 @@ CASES = {
     "still.nc": "simulate --points 32 --until 1 --save-every 0.25",
     "forced.nc": "simulate --equation forced-cahn-hilliard --points 32 --dt 0.001 --until 1 --save-every 0.25",
     "map.nc": "map --grid 3x2 --points 32 --until 1 --keep-states 3x2",
+    "diffusion.nc": "simulate --equation diffusion --points 32 --until 1 --save-every 0.25",
+    "hyperdiffusion.nc": "simulate --equation hyperdiffusion --points 32 --until 1 --save-every 0.25",
     "one.nc": "coarsen --members 1 --points 64 --until 1",
     "few.nc": "coarsen --members 8 --points 64 --until 1",
     "short.nc": "coarsen --members 4 --points 64 --until 0.3",
@@ -142,3 +144,11 @@ def test_forced_runs_are_in_the_frame_of_the_forcing(folder, chromium):
     still, forced, _ = sections(*(folder / name for name in ("still.nc", "forced.nc", "map.nc"))).values()
     assert "level are at rest" in still and "moves with the forcing" not in still
     assert "at rest" not in forced and "level move along with the forcing" in forced
+
+
+@needs_program
+@pytest.mark.parametrize(("equation", "decay"), [("diffusion", "exp(−D k² t)"), ("hyperdiffusion", "exp(−D k⁴ t)")])
+def test_diffusion_has_no_phases(folder, equation, decay):
+    (text,) = sections(folder / f"{equation}.nc").values()
+    assert f"one run of {equation}:" in text and decay in text
+    assert not re.search("phase|interface|domain|border", text, re.IGNORECASE)

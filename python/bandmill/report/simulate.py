@@ -10,6 +10,9 @@ from .markup import Section, escaped, figure, number, provenance, select, slider
 from .readers import Results
 
 
+DECAYS = {"diffusion": "exp(−D k² t)", "hyperdiffusion": "exp(−D k⁴ t)"}  # equations without phases
+
+
 def member_labels(results: Results, shown: np.ndarray) -> list[str]:
     numbers = results.variables["member"][shown]
     labels = []
@@ -34,6 +37,11 @@ def thinned(results: Results) -> str:
 
 def meaning(equation: str) -> str:
     """What colours and borders in the picture are."""
+    if equation in DECAYS:
+        return (
+            "above zero orange, below zero blue, zero white. Differences even out, short waves first: a wave of wavenumber "
+            f"k decays as {DECAYS[equation]}."
+        )
     words = "one phase blue, the other orange, interfaces white. "
     if equation == "forced-cahn-hilliard":
         return words + (
