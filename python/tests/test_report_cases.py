@@ -1,8 +1,12 @@
 """bandmill.report: what it refuses, and what the page says of planes, forced runs, diffusion, single runs, no fit."""
 
 import html
+import os
+import pathlib
 import re
+import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from report_files import BENCHES, PROGRAM, needs_browser, needs_program
 h5py = pytest.importorskip("h5py", reason="h5py is not installed (script/setup installs it)")
 pytest.importorskip("plotly", reason="plotly is not installed (script/setup installs it)")
 
+import bandmill.report  # noqa: E402
 from bandmill.report import ReportError, page, write_report  # noqa: E402
 
 CASES = {
@@ -152,3 +157,21 @@ def test_diffusion_has_no_phases(folder, equation, decay):
     (text,) = sections(folder / f"{equation}.nc").values()
     assert f"one run of {equation}:" in text and decay in text
     assert not re.search("phase|interface|domain|border", text, re.IGNORECASE)
+
+
+def test_one_path_will_do_and_none_will_not(tmp_path):
+    file, out = BENCHES / "h200-step.json", tmp_path / "page.html"
+    assert page(file) == page(str(file)) == page(iter([file]))
+    assert write_report(str(file), out) == out.stat().st_size
+    for nothing in ([], iter(())):
+        with pytest.raises(ReportError, match="no files"):
+            write_report(nothing, tmp_path / "nothing.html")
+    assert not (tmp_path / "nothing.html").exists()
+
+
+def test_errors_are_those_of_bandmill_and_the_report_needs_no_compiled_module(tmp_path):
+    assert issubclass(ReportError, bandmill.Error)
+    shutil.copytree(pathlib.Path(bandmill.report.__file__).parent, tmp_path / "report")  # as script/demo runs it
+    command = [sys.executable, "-m", "report", BENCHES / "h200-step.json", "-o", tmp_path / "page.html"]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, check=True, timeout=120)
+    assert (tmp_path / "page.html").stat().st_size > 1e6

@@ -25,6 +25,7 @@ ONE_BY_ONE: dict[str, Callable[[str, Results], Section]] = {
     "map": flowmap.section,
     "bench": bench.section,
 }
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 SCRIPTS = ("page.js", "curves.js", "planes.js", "simulate.js", "flowmap.js")
 
 
@@ -65,9 +66,16 @@ def asset(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> str:
+def paths_of(files: Paths) -> list[pathlib.Path]:
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    if not given:
+        raise ReportError("no files to report on: give one or more")
+    return [pathlib.Path(path) for path in given]
+
+
+def page(paths: Paths, title: str | None = None) -> str:
     """The whole page as text. The same files give the same text."""
-    files = [read(path) for path in paths]  # type: ignore[arg-type]
+    files = [read(path) for path in paths_of(paths)]
     sections = sections_of(files)
     data = {section.name: {"draw": section.draw, "data": section.data} for section in sections if section.draw}
     links = "".join(f'<li><a href="#{section.name}">{escaped(section.title)}</a></li>' for section in sections)
@@ -93,9 +101,9 @@ def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> s
     return "".join(pieces[part] if index % 2 else part for index, part in enumerate(parts))
 
 
-def write_report(files: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str], title: str | None = None) -> int:
+def write_report(files: Paths, out: str | os.PathLike[str], title: str | None = None) -> int:
     """Writes the page, all at once or not at all; returns its size in bytes."""
-    given = [pathlib.Path(path) for path in files]
+    given = paths_of(files)
     target = pathlib.Path(out)
     refuse_to_destroy(target, given)
     text = page(given, title).encode("utf-8")
