@@ -18,6 +18,7 @@ pytest.importorskip("plotly", reason="plotly is not installed (script/setup inst
 
 import bandmill.report  # noqa: E402
 from bandmill.report import ReportError, page, write_report  # noqa: E402
+from bandmill.report.page import names_of  # noqa: E402
 
 CASES = {
     "plane.nc": "coarsen --dimensions 2 --members 4 --points 32x48 --length 2pix3pi --until 1 --dt 0.004 --json plane.json",
@@ -175,3 +176,20 @@ def test_errors_are_those_of_bandmill_and_the_report_needs_no_compiled_module(tm
     command = [sys.executable, "-m", "report", BENCHES / "h200-step.json", "-o", tmp_path / "page.html"]
     subprocess.run(command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, check=True, timeout=120)
     assert (tmp_path / "page.html").stat().st_size > 1e6
+
+
+@needs_program
+def test_files_of_one_name_are_told_apart(folder, tmp_path):
+    paths = [tmp_path / place / "c.nc" for place in ("a", "b", "x/b")] + [tmp_path / "d.nc"]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "few.nc", path)
+    text = page(paths)
+    names = ["a/c.nc", f"{tmp_path.name}/b/c.nc", "x/b/c.nc", "d.nc"]
+    assert f"4 files: {', '.join(names)}<" in text
+    for name in names:
+        assert f'<td data-head="file">{name}</td>' in text  # the table, the settings, the selector, the legend
+        assert f"provenance of <b>{name}</b>" in text
+        assert re.search(rf'<option value="\d">{name} \(', text) and f'"label":"{name} (L' in text
+    assert names_of([pathlib.Path("c.nc"), pathlib.Path("b/c.nc")]) == ["c.nc", "b/c.nc"]
+    assert names_of([pathlib.Path("b/c.nc")] * 2) == ["c.nc", "c.nc"]

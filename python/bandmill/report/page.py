@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -73,9 +74,22 @@ def paths_of(files: Paths) -> list[pathlib.Path]:
     return [pathlib.Path(path) for path in given]
 
 
+def names_of(paths: list[pathlib.Path]) -> list[str]:
+    """What files are called in the page: their names, with as much of the folder as tells those of one name apart."""
+    names = [path.name for path in paths]
+    for index, path in enumerate(paths):
+        alike = [other.parts for other in paths if other.name == path.name and other != path]
+        for depth in range(2, len(path.parts) + 1):
+            if all(parts[1 - depth :] != path.parts[1 - depth :] for parts in alike):
+                break
+            names[index] = str(pathlib.Path(*path.parts[-depth:]))
+    return names
+
+
 def page(paths: Paths, title: str | None = None) -> str:
     """The whole page as text. The same files give the same text."""
-    files = [read(path) for path in paths_of(paths)]
+    given = paths_of(paths)
+    files = [dataclasses.replace(read(path), name=name) for path, name in zip(given, names_of(given), strict=True)]
     sections = sections_of(files)
     data = {section.name: {"draw": section.draw, "data": section.data} for section in sections if section.draw}
     links = "".join(f'<li><a href="#{section.name}">{escaped(section.title)}</a></li>' for section in sections)
