@@ -21,7 +21,8 @@ from bandmill.report import ReportError, page, write_report  # noqa: E402
 from bandmill.report.page import names_of  # noqa: E402
 
 CASES = {
-    "plane.nc": "coarsen --dimensions 2 --members 4 --points 32x48 --length 2pix3pi --until 1 --dt 0.004 --json plane.json",
+    "plane.nc": "coarsen --dimensions 2 --members 4 --points 32x48 --length 2pix3pi --until 1 --dt 0.004 "
+    "--json plane.json",
     "plane1.nc": "coarsen --dimensions 2 --members 1 --points 32 --length 2pi --until 1 --dt 0.004",
     "plane0.nc": "coarsen --dimensions 2 --members 2 --points 32 --length 2pi --until 0.1 --dt 0.004 --fit 1:2",
     "still.nc": "simulate --points 32 --until 1 --save-every 0.25",
@@ -73,7 +74,8 @@ def test_only_pages_are_replaced(tmp_path):
 @needs_program
 @needs_browser
 def test_planes_have_their_law(folder, chromium):
-    write_report([folder / name for name in ("plane.nc", "one.nc", "plane1.nc", "plane0.nc", "plane.json")], folder / "p.html")
+    names = ("plane.nc", "one.nc", "plane1.nc", "plane0.nc", "plane.json")
+    write_report([folder / name for name in names], folder / "p.html")
     chromium.size(1280, 900)
     chromium.open(folder / "p.html")
     assert chromium.evaluate("document.body.dataset.errors") is None
@@ -81,8 +83,8 @@ def test_planes_have_their_law(folder, chromium):
         "Growth of domains in planes",
         "Growth of domains",
     ]
-    axes = "(({xaxis, yaxis, xaxis2, yaxis2}) => [xaxis, yaxis, xaxis2, yaxis2])(document.getElementById('s0-powers').layout)"
-    assert chromium.evaluate(f"{axes}.map(a => a.type)") == ["log"] * 4
+    for axis in ("xaxis", "yaxis", "xaxis2", "yaxis2"):
+        assert chromium.evaluate(f"document.getElementById('s0-powers').layout.{axis}.type") == "log"
     shown = "document.getElementById('s0-powers').data.map(t => [t.name || '', t.x, t.y, t.yaxis || 'y'])"
     traces = chromium.evaluate(shown)
     with h5py.File(folder / "plane.nc") as file:

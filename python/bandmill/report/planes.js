@@ -31,9 +31,10 @@ function powerTraces(curve, index, which) {
 }
 
 function drawPowers(name, curves) {
-  const starts = curves.map((curve) => Math.max(curve.time[0], curve.measures[0].fit ? curve.measures[0].fit.from / 10 : 0));
-  const times = [Math.min(...starts) / 1.1, Math.max(...curves.map((curve) => curve.time.at(-1))) * 1.1];
-  const log = (title, ends, more) => axis(title, {type: "log", range: ends.map(Math.log10), ...logTicks(...ends), ...more});
+  const begin = ({time, measures: [{fit}]}) => Math.max(time[0], fit ? fit.from / 10 : 0);
+  const times = [Math.min(...curves.map(begin)) / 1.1, Math.max(...curves.map((curve) => curve.time.at(-1))) * 1.1];
+  const log = (title, ends, more) => axis(title, {
+    type: "log", range: ends.map(Math.log10), ...logTicks(...ends), ...more});
   const reach = (which) => {
     const values = curves.flatMap((curve) => curve.measures[which].mean.filter(
       (value, i) => value > 0 && curve.time[i] >= times[0]));

@@ -1,4 +1,4 @@
-"""Growth of domains in planes: two measures of their size against t in logarithms, with power laws. All files together."""
+"""Growth of domains in planes: two measures of size against t in logarithms, with power laws. All files together."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
 
 def section(name: str, files: list[Results]) -> Section:
     curves = [curve(results, index) for index, results in enumerate(files)]
-    label = "Two line plots on logarithmic axes: domain size l, and area per length of interfaces, against time, with fits."
+    label = "Two line plots on logarithmic axes: domain size l, and area per length of interfaces, against time."
     body = figure(f"{name}-powers", label, meaning(curves), height=460) + fit_table(files, curves) + thinning(curves)
     body += "".join(provenance(results) for results in files)
     return Section(name, "Growth of domains in planes", body, "planes", {"curves": curves})

@@ -168,4 +168,7 @@ def read_json(path: pathlib.Path) -> Results:
         wanted = {"coarsen": "samples", "map": "panels", "converge": "rows"}.get(document.get("study", ""))
         if wanted and document.get(wanted):
             return Results(path.name, document["study"], attributes, summary=document)
+        if isinstance(document.get("benchmark"), str) and document["benchmark"] not in BENCHMARKS:
+            shown = ", ".join(BENCHMARKS)
+            raise ReportError(f"{path} is of the benchmark {document['benchmark']!r}: only {shown} are shown")
     raise ReportError(f"{path} is JSON, but no summary of a study (coarsen, map, converge) and no bench result")

@@ -39,14 +39,14 @@ def meaning(equation: str) -> str:
     """What colours and borders in the picture are."""
     if equation in DECAYS:
         return (
-            "above zero orange, below zero blue, zero white. Differences even out, short waves first: a wave of wavenumber "
-            f"k decays as {DECAYS[equation]}."
+            "above zero orange, below zero blue, zero white. Differences even out, short waves first: a wave of "
+            f"wavenumber k decays as {DECAYS[equation]}."
         )
     words = "one phase blue, the other orange, interfaces white. "
     if equation == "forced-cahn-hilliard":
         return words + (
-            "Position is η = x − vt, in the frame that moves with the forcing at its speed v: borders that run level move "
-            "along with the forcing, those that lean do not keep up with it, those that close are domains that vanish."
+            "Position is η = x − vt, in the frame that moves with the forcing at its speed v: borders that run level "
+            "move along with the forcing, those that lean do not keep up with it, those that close are domains that vanish."
         )
     return words + (
         "Borders that run level are at rest, those that lean move, those that close are domains that vanish."
@@ -62,8 +62,8 @@ def section(name: str, results: Results) -> Section:
     picture = figure(
         f"{name}-field",
         "Picture: concentration C, as colour, over time (across) and position (up).",
-        f"C over time and space in one run of {escaped(equation or 'the equation')}: {meaning(equation)} Choose a time by a "
-        "click, or below.",
+        f"C over time and space in one run of {escaped(equation or 'the equation')}: {meaning(equation)} "
+        "Choose a time by a click, or below.",
         controls,
         height=380,
     )
