@@ -9,9 +9,9 @@ import pytest
 import browser
 from bandmill.report import write_report
 
-PROGRAM = os.environ.get("BANDMILL_PROGRAM", "")
+PROGRAM = str(pathlib.Path(os.environ["BANDMILL_BIN"], "bandmill")) if os.environ.get("BANDMILL_BIN") else ""
 BENCHES = pathlib.Path(__file__).parents[2] / "bench" / "results"
-needs_program = pytest.mark.skipif(not PROGRAM, reason="BANDMILL_PROGRAM does not name the program (ctest sets it)")
+needs_program = pytest.mark.skipif(not PROGRAM, reason="BANDMILL_BIN does not name the program's folder (ctest sets it)")
 needs_browser = pytest.mark.skipif(browser.executable() is None, reason="chromium is not installed (script/setup does)")
 
 STUDIES = {

@@ -15,6 +15,7 @@ pytest.importorskip("plotly", reason="plotly is not installed (script/setup inst
 
 from bandmill.report import ReportError, page, write_report  # noqa: E402
 from bandmill.report.encode import packed  # noqa: E402
+from bandmill.report.readers import BENCHMARKS  # noqa: E402
 
 
 def command(*arguments):
@@ -28,7 +29,10 @@ def command(*arguments):
 @needs_program
 @needs_browser
 def test_all_kinds_in_one_page(study_folder, chromium):
-    files = [study_folder / name for name in [*STUDIES, "order.json"]] + sorted(BENCHES.glob("*.json"))
+    kept = {path: json.loads(path.read_text()).get("benchmark") for path in sorted(BENCHES.glob("*.json"))}
+    assert set(kept.values()) >= {*BENCHMARKS, None}  # None: of a study
+    shown = [path for path, benchmark in kept.items() if benchmark in (*BENCHMARKS, None)]
+    files = [study_folder / name for name in [*STUDIES, "order.json"]] + shown
     out = study_folder / "all.html"
     write_report(files, out)
     for width, phone in ((1280, False), (375, True)):
@@ -221,6 +225,7 @@ def broken_files(study_folder):
     yield "empty.nc", b"", "neither HDF5 nor JSON"
     yield "cut.json", b'{"benchmark": "solve", "records": [', "not valid JSON"
     yield "other.json", b'{"a": 1}', "no summary of a study"
+    yield "own.json", b'{"benchmark": "own", "records": [{"n": 1}]}', "benchmark 'own': only solve"
     yield "odd.json", b'{"benchmark": "solve", "records": [{"n": 1}]}', "not a complete file"
     yield "odd2.json", b'{"benchmark": "step", "records": [1]}', "not a complete file"
 
@@ -228,7 +233,7 @@ def broken_files(study_folder):
 @needs_program
 def test_broken_files_are_told_in_one_line(study_folder, tmp_path):
     out = tmp_path / "report.html"
-    out.write_text("before")
+    out.write_text("<!DOCTYPE html> before")
     cases = list(broken_files(study_folder))
 
     def changed(name, change, words):
@@ -254,7 +259,7 @@ def test_broken_files_are_told_in_one_line(study_folder, tmp_path):
     assert code == 2 and len(lines) == 1 and "cut.nc" in lines[0]
     code, lines = command(study_folder / "short.nc", "-o", tmp_path / "no-study_folder" / "report.html")
     assert code == 2 and len(lines) == 1 and "cannot be written" in lines[0]
-    assert out.read_text() == "before" and not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+    assert out.read_text() == "<!DOCTYPE html> before" and not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
     code, lines = command(study_folder / "short.nc", "-o", out)
     assert code == 0 and not lines and out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 

@@ -25,7 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="results of studies and benchmarks")
-    parser.add_argument("-o", "--out", required=True, metavar="PAGE", help="the page; an existing one is replaced")
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="PAGE", help="the page; an existing page is replaced, no other file"
+    )
     parser.add_argument("--title", help="of the page (default: what is in it)")
     options = parser.parse_args(arguments)
     try:

@@ -22,24 +22,27 @@ def fit_of(results: Results) -> dict[str, float | None]:
     return {name: results.number(f"fit_{name}") for name in names}
 
 
-def samples_of(results: Results) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Times above 0, means of l, their standard errors; how many of them there were before thinning."""
+def column(results: Results, name: str) -> np.ndarray:
+    """Of the samples; NaN where a summary has no value."""
     if results.summary:
-        rows = results.summary["samples"]
-        columns = [[row.get(name) for row in rows] for name in ("time", "domain_size_mean", "domain_size_stderr")]
-    else:
-        columns = [results.variables[name] for name in ("time", "domain_size_mean", "domain_size_stderr")]
-    time, mean, error = (np.asarray(column, dtype=np.float64) for column in columns)
-    usable = (time > 0) & np.isfinite(mean)
-    time, mean, error = time[usable], mean[usable], error[usable]
+        return np.asarray([row.get(name) for row in results.summary["samples"]], dtype=np.float64)
+    return np.asarray(results.variables[name], dtype=np.float64)
+
+
+def samples_of(results: Results, *names: str) -> tuple[list[np.ndarray], int]:
+    """Times above 0, means of l, their standard errors, the columns of `names`; how many before thinning."""
+    columns = [column(results, name) for name in ("time", "domain_size_mean", "domain_size_stderr", *names)]
+    usable = (columns[0] > 0) & np.isfinite(columns[1])
+    columns = [values[usable] for values in columns]
+    time = columns[0]
     if not time.size:
         raise ValueError("no sample of the domain size is finite")
     count = time.size
     if count > SHOWN_TIMES:
         wanted = np.geomspace(time[0], time[-1], SHOWN_TIMES)
         kept = np.unique(np.clip(np.searchsorted(time, wanted * (1 - 1e-12)), 0, count - 1))
-        time, mean, error = time[kept], mean[kept], error[kept]
-    return time, mean, error, count
+        columns = [values[kept] for values in columns]
+    return columns, count
 
 
 def rounded(values: np.ndarray, digits: int = 7) -> list[float | None]:
@@ -81,7 +84,7 @@ def histograms_of(results: Results) -> dict[str, Any] | None:
 
 
 def curve(results: Results, index: int) -> dict[str, Any]:
-    time, mean, error, count = samples_of(results)
+    (time, mean, error), count = samples_of(results)
     fit = fit_of(results)
     given = {
         "name": results.name,
@@ -101,33 +104,42 @@ def curve(results: Results, index: int) -> dict[str, Any]:
         given["residual"] = rounded(np.where(inside, mean - line, np.nan), 5)
         away = np.abs(mean - line)[inside]
         given["largestResidual"] = float(away.max(initial=0))
-        given["outside"] = float(np.mean(away > Z95 * error[inside])) if away.size else 0.0
+        known = np.isfinite(error[inside])  # one run alone has no standard error
+        given["outside"] = float(np.mean((away > Z95 * error[inside])[known])) if known.any() else None
     return given
+
+
+def comparison(first: dict[str, float | None], other: dict[str, float | None], name: str) -> str:
+    gap = other["slope"] - first["slope"]
+    errors = [fit["slope_error95"] for fit in (first, other)]
+    if not all(errors):
+        return f" The slope of {escaped(name)} differs from it by {number(gap)}."
+    error = math.hypot(*errors)
+    verdict = "which is within the error" if abs(gap) <= error else "which is more than chance"
+    return f" The slope of {escaped(name)} differs from it by {with_error(gap, error)}, {verdict}."
 
 
 def meaning(curves: list[dict[str, Any]]) -> str:
     fitted = [c for c in curves if c["fit"]]
-    text = (
-        "The mean size l of domains against time on a logarithmic scale, with its 95 % band "
-        "(±1.96 standard errors), and the line fitted to it (dashed)."
-    )
+    banded = any(half is not None for c in curves for half in c["band"])
+    text = "The mean size l of domains against time on a logarithmic scale"
+    text += ", with its 95 % band (±1.96 standard errors)" if banded else ""
     if not fitted:
-        return text + " These runs are too short for a fit."
+        return text + ". These runs are too short for a fit."
+    text += f"{',' if banded else ''} and the line fitted to it (dashed)."
     first = fitted[0]["fit"]
     text += (
         f" In {escaped(fitted[0]['name'])} the domains grow by {with_error(first['slope'], first['slope_error95'])} "
         f"for every factor e of time, {number(first['slope'] * math.log(10), 3)} for every factor ten: growth by log t, "
         "as interfaces that attract each other by exponentially small forces give."
     )
-    for other in fitted[1:2]:
-        gap = other["fit"]["slope"] - first["slope"]
-        error = math.hypot(other["fit"]["slope_error95"] or 0, first["slope_error95"] or 0)
-        text += f" The slope of {escaped(other['name'])} differs from it by {with_error(gap, error)}" + (
-            ", which is within the error." if abs(gap) <= error else ", which is more than chance."
-        )
+    text += "".join(comparison(first, other["fit"], other["name"]) for other in fitted[1:2])
     worst = max(c["largestResidual"] for c in fitted)
     text += f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the fit's window."
-    if max(c["outside"] for c in fitted) > 0.1:  # 0.05 is what chance would give
+    outside = [c["outside"] for c in fitted if c["outside"] is not None]
+    if not outside:
+        return text + " There is no band: how much of that is chance cannot be told from one run."
+    if max(outside) > 0.1:  # 0.05 is what chance would give
         return text + " Where zero is outside the band, that is not chance: the law is not exactly a straight line."
     return text + " Zero is inside the band nearly everywhere: the straight line is as good as these runs can tell."
 
@@ -152,18 +164,25 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
             ]
         )
     head = ["file", "slope", "intercept", "r", "window in t", "L", "γ", "points", "runs", "lost"]
-    return table(
-        head, rows, "The fits: l = intercept + slope log t (± at 95 %, from the scatter of groups of runs)", cards=True
-    )
+    if not any(given["fit"] for given in curves):
+        return table(head, rows, "The runs", cards=True)
+    error = " (± at 95 %, from the scatter of groups of runs)" if any("±" in row[1] for row in rows) else ""
+    return table(head, rows, f"The fits: l = intercept + slope log t{error}", cards=True)
+
+
+def thinning(curves: list[dict[str, Any]]) -> str:
+    thinned = [c for c in curves if c["samples"] > len(c["time"])]
+    if not thinned:
+        return ""
+    return f'<p class="note">Drawn: {len(thinned[0]["time"])} of {number(thinned[0]["samples"])} samples.</p>'
 
 
 def section(name: str, files: list[Results]) -> Section:
     curves = [curve(results, index) for index, results in enumerate(files)]
-    label = "Line plot: mean domain size against the logarithm of time, with fitted lines; below it the residuals."
+    label = "Line plot: mean domain size against the logarithm of time"
+    label += ", with fitted lines; below it the residuals." if any(c["fit"] for c in curves) else "."
     body = figure(f"{name}-law", label, meaning(curves), height=560) + fit_table(files, curves)
-    thinned = [c for c in curves if c["samples"] > len(c["time"])]
-    if thinned:
-        body += f'<p class="note">Drawn: {len(thinned[0]["time"])} of {number(thinned[0]["samples"])} samples.</p>'
+    body += thinning(curves)
     having = [c for c in curves if c["histograms"]]
     if having:
         most = max(len(c["histograms"]["times"]) for c in having)

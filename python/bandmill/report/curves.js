@@ -12,6 +12,9 @@ function ribbon(x, middle, half, colour, more) {
           hoverinfo: "skip", showlegend: false, ...more};
 }
 
+// As a hover shows them; one run alone has no band.
+const halves = (band) => band.map((half) => (half === null ? "" : " ± " + show(half, 2)));
+
 function lawTraces(curve, index) {
   const fitDash = ["dash", "dot", "dashdot", "longdash"][index % 4];
   const group = {legendgroup: curve.name};
@@ -20,8 +23,8 @@ function lawTraces(curve, index) {
                          maxdisplayed: 14}};
   const traces = [
     ribbon(curve.time, curve.mean, curve.band, curve.colour, group),
-    {x: curve.time, y: curve.mean, name: plain(curve.label), customdata: curve.band, ...look, ...group,
-     hovertemplate: "t = %{x:.4g}<br>l = %{y:.4f} ± %{customdata:.2g}<extra>" + plain(curve.name) + "</extra>"}];
+    {x: curve.time, y: curve.mean, name: plain(curve.label), customdata: halves(curve.band), ...look, ...group,
+     hovertemplate: "t = %{x:.4g}<br>l = %{y:.4f}%{customdata}<extra>" + plain(curve.name) + "</extra>"}];
   const fit = curve.fit;
   if (!fit) return traces;
   const ends = [fit.from, fit.to];

@@ -176,7 +176,7 @@ class FlowMap {
     const note = this.element("kept"), figure = byId(this.name + "-state").closest("figure");
     figure.hidden = !kept;
     if (!kept) {
-      note.textContent = "No final states were kept (--keep-states): C(x) cannot be shown.";
+      note.textContent = "No final states were kept (--keep-states): C(η) cannot be shown.";
       return undefined;
     }
     const {states, x, y} = this.data;
@@ -186,8 +186,8 @@ class FlowMap {
     const where = `${x.name} ${show(x.values[kept.column], 6)}, ${y.name} ${show(y.values[kept.row], 6)}`;
     const count = (number, word) => `${Math.abs(number)} ${word}${Math.abs(number) === 1 ? "" : "s"}`;
     const gap = ({name, values}, to, from) => `${name} by ${show(values[to] - values[from], 3)}`;
-    note.textContent = kept.cells === 0 ? `C(x) at the end, of this cell (${where}).`
-      : `C(x) at the end of the nearest cell that was kept (diamond): row ${kept.row}, column ${kept.column} (${where}), ` +
+    note.textContent = kept.cells === 0 ? `C(η) at the end, of this cell (${where}).`
+      : `C(η) at the end of the nearest cell that was kept (diamond): row ${kept.row}, column ${kept.column} (${where}), ` +
         `${count(kept.across, "column")} and ${count(kept.down, "row")} away ` +
         `(${gap(x, kept.column, this.chosen.column)}, ${gap(y, kept.row, this.chosen.row)}).`;
     const kind = this.value(this.index("class"), {...this.chosen, row: kept.row, column: kept.column});
@@ -197,8 +197,8 @@ class FlowMap {
     const most = Math.max(1, ...known) * 1.1;
     return plot(this.name + "-state", [
       {x: states.position, y: line, mode: "lines", line: {color: "#0072B2", width: 2.4},
-       hovertemplate: "x = %{x:.4g}<br>C = %{y:.4f}<extra></extra>"}], {
-      height: 250, xaxis: axis("position x"),
+       hovertemplate: "η = %{x:.4g}<br>C = %{y:.4f}<extra></extra>"}], {
+      height: 250, xaxis: axis(MOVING),
       yaxis: axis("C", {range: [-most, most], zeroline: true, zerolinecolor: "#8b98a5"})});
   }
 

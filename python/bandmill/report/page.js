@@ -58,6 +58,8 @@ function axis(title, more = {}) {
           showline: true, zeroline: false, automargin: true, ...more};
 }
 
+const MOVING = "position η = x − vt"; // of forced runs, whose frame moves with the forcing
+
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 function plot(name, traces, layout) {
   const place = byId(name);

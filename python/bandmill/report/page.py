@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -9,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from importlib import resources
 
-from . import bench, coarsen, converge, flowmap, simulate
+from . import bench, coarsen, converge, flowmap, planes, simulate
 from ._errors import ReportError
 from .encode import deflated
 from .markup import Section, escaped
@@ -17,6 +18,7 @@ from .readers import Results, read
 
 TOGETHER: dict[str, Callable[[str, list[Results]], Section]] = {
     "coarsen": coarsen.section,
+    "planes": planes.section,
     "converge": converge.section,
 }
 ONE_BY_ONE: dict[str, Callable[[str, Results], Section]] = {
@@ -24,7 +26,8 @@ ONE_BY_ONE: dict[str, Callable[[str, Results], Section]] = {
     "map": flowmap.section,
     "bench": bench.section,
 }
-SCRIPTS = ("page.js", "curves.js", "simulate.js", "flowmap.js")
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+SCRIPTS = ("page.js", "curves.js", "planes.js", "simulate.js", "flowmap.js")
 
 
 def plotly_script() -> str:
@@ -40,16 +43,17 @@ def sections_of(files: list[Results]) -> list[Section]:
     sections: list[Section] = []
     done: set[str] = set()
     for results in files:
-        if results.kind in done:
+        subject = results.subject
+        if subject in done:
             continue
         name = f"s{len(sections)}"
-        together = [r for r in files if r.kind == results.kind] if results.kind in TOGETHER else [results]
+        together = [r for r in files if r.subject == subject] if subject in TOGETHER else [results]
         try:
-            if results.kind in TOGETHER:
-                done.add(results.kind)
-                sections.append(TOGETHER[results.kind](name, together))
+            if subject in TOGETHER:
+                done.add(subject)
+                sections.append(TOGETHER[subject](name, together))
             else:
-                sections.append(ONE_BY_ONE[results.kind](name, results))
+                sections.append(ONE_BY_ONE[subject](name, results))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             names = ", ".join(r.name for r in together)
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
@@ -63,9 +67,29 @@ def asset(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> str:
+def paths_of(files: Paths) -> list[pathlib.Path]:
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    if not given:
+        raise ReportError("no files to report on: give one or more")
+    return [pathlib.Path(path) for path in given]
+
+
+def names_of(paths: list[pathlib.Path]) -> list[str]:
+    """What files are called in the page: their names, with as much of the folder as tells those of one name apart."""
+    names = [path.name for path in paths]
+    for index, path in enumerate(paths):
+        alike = [other.parts for other in paths if other.name == path.name and other != path]
+        for depth in range(2, len(path.parts) + 1):
+            if all(parts[1 - depth :] != path.parts[1 - depth :] for parts in alike):
+                break
+            names[index] = str(pathlib.Path(*path.parts[-depth:]))
+    return names
+
+
+def page(paths: Paths, title: str | None = None) -> str:
     """The whole page as text. The same files give the same text."""
-    files = [read(path) for path in paths]  # type: ignore[arg-type]
+    given = paths_of(paths)
+    files = [dataclasses.replace(read(path), name=name) for path, name in zip(given, names_of(given), strict=True)]
     sections = sections_of(files)
     data = {section.name: {"draw": section.draw, "data": section.data} for section in sections if section.draw}
     links = "".join(f'<li><a href="#{section.name}">{escaped(section.title)}</a></li>' for section in sections)
@@ -91,10 +115,12 @@ def page(paths: Iterable[str | os.PathLike[str]], title: str | None = None) -> s
     return "".join(pieces[part] if index % 2 else part for index, part in enumerate(parts))
 
 
-def write_report(files: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str], title: str | None = None) -> int:
+def write_report(files: Paths, out: str | os.PathLike[str], title: str | None = None) -> int:
     """Writes the page, all at once or not at all; returns its size in bytes."""
-    text = page(files, title).encode("utf-8")
+    given = paths_of(files)
     target = pathlib.Path(out)
+    refuse_to_destroy(target, given)
+    text = page(given, title).encode("utf-8")
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
@@ -108,6 +134,23 @@ def write_report(files: Iterable[str | os.PathLike[str]], out: str | os.PathLike
         pathlib.Path(temporary).unlink(missing_ok=True)
         raise ReportError(f"{target} cannot be written: {error.strerror or error}") from None
     return len(text)
+
+
+def refuse_to_destroy(target: pathlib.Path, files: list[pathlib.Path]) -> None:
+    """Only a page, or nothing, is replaced: a slip in the order of the words must not cost results."""
+    try:
+        if not target.exists():
+            return
+        if any(path.exists() and target.samefile(path) for path in files):
+            raise ReportError(f"{target} is one of the files to report on: name another file for the page")
+        if not target.is_file():
+            raise ReportError(f"{target} cannot be written: it is no plain file")
+        with target.open("rb") as file:
+            start = file.read(64)
+    except OSError as error:
+        raise ReportError(f"{target} cannot be written: {error.strerror or error}") from None
+    if start and not start.lstrip().lower().startswith(b"<!doctype html"):
+        raise ReportError(f"{target} exists and is no HTML page: name another file, or move it away")
 
 
 def current_umask() -> int:

@@ -36,6 +36,11 @@ class Results:
     long_names: dict[str, str] = dataclasses.field(default_factory=dict)
     summary: dict[str, Any] = dataclasses.field(default_factory=dict)
 
+    @property
+    def subject(self) -> str:
+        """What a section can be about: the kind, but domains of planes grow by another law than those of lines."""
+        return "planes" if self.kind == "coarsen" and self.number("dimensions") == 2 else self.kind
+
     def options(self) -> dict[str, str]:
         """The options that were set: lines of a config file without its comments."""
         lines = (line.partition("=") for line in str(self.attributes.get("options", "")).splitlines())
@@ -163,4 +168,7 @@ def read_json(path: pathlib.Path) -> Results:
         wanted = {"coarsen": "samples", "map": "panels", "converge": "rows"}.get(document.get("study", ""))
         if wanted and document.get(wanted):
             return Results(path.name, document["study"], attributes, summary=document)
+        if isinstance(document.get("benchmark"), str) and document["benchmark"] not in BENCHMARKS:
+            shown = ", ".join(BENCHMARKS)
+            raise ReportError(f"{path} is of the benchmark {document['benchmark']!r}: only {shown} are shown")
     raise ReportError(f"{path} is JSON, but no summary of a study (coarsen, map, converge) and no bench result")

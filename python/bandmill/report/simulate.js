@@ -13,6 +13,7 @@ report.draw.simulate = async (name, data) => {
   };
   const member = byId(name + "-member"), slider = byId(name + "-time");
   const field = name + "-field";
+  const position = data.position === "x" ? "position x" : MOVING;
 
   const marker = () => ({type: "line", yref: "paper", y0: 0, y1: 1, x0: data.time[slider.value], x1: data.time[slider.value],
                          line: {color: "#000", width: 1.6, dash: "dot"}});
@@ -23,9 +24,9 @@ report.draw.simulate = async (name, data) => {
     return plot(field, [
       {type: "heatmap", z: rows, x: data.time, y: data.x, colorscale: PHASES, zmin: -most, zmax: most, zsmooth: false,
        colorbar: {title: {text: narrow() ? "" : "C", side: "top"}, outlinewidth: 0, ...bar},
-       hovertemplate: "t = %{x:.4g}<br>x = %{y:.4g}<br>C = %{z:.4f}<extra></extra>"}], {
+       hovertemplate: `t = %{x:.4g}<br>${data.position} = %{y:.4g}<br>C = %{z:.4f}<extra></extra>`}], {
       height: narrow() ? 400 : 380, shapes: [marker()], xaxis: axis("time t", {showgrid: false}),
-      yaxis: axis("position x", {showgrid: false})});
+      yaxis: axis(position, {showgrid: false})});
   };
   const drawProfile = () => {
     const at = Number(slider.value);
@@ -40,8 +41,8 @@ report.draw.simulate = async (name, data) => {
       {x: data.x, y: Array.from(profile(member.value, 0)), mode: "lines", line: {color: "#8b98a5", width: 1, dash: "dot"},
        name: "start", hoverinfo: "skip"},
       {x: data.x, y: Array.from(line), mode: "lines", line: {color: "#0072B2", width: 2.4}, name: "C",
-       hovertemplate: "x = %{x:.4g}<br>C = %{y:.4f}<extra></extra>"}],
-      {height: 300, showlegend: false, xaxis: axis("position x"), yaxis: axis("C", {range: [-1.08 * most, 1.08 * most]})});
+       hovertemplate: `${data.position} = %{x:.4g}<br>C = %{y:.4f}<extra></extra>`}],
+      {height: 300, showlegend: false, xaxis: axis(position), yaxis: axis("C", {range: [-1.08 * most, 1.08 * most]})});
   };
   const choose = () => Promise.all([drawProfile(), Plotly.relayout(byId(field), {shapes: [marker()]})]);
 

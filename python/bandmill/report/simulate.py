@@ -10,6 +10,9 @@ from .markup import Section, escaped, figure, number, provenance, select, slider
 from .readers import Results
 
 
+DECAYS = {"diffusion": "exp(−D k² t)", "hyperdiffusion": "exp(−D k⁴ t)"}  # equations without phases
+
+
 def member_labels(results: Results, shown: np.ndarray) -> list[str]:
     numbers = results.variables["member"][shown]
     labels = []
@@ -32,18 +35,35 @@ def thinned(results: Results) -> str:
     return f'<p class="note">Drawn: {", ".join(parts)}.</p>' if parts else ""
 
 
+def meaning(equation: str) -> str:
+    """What colours and borders in the picture are."""
+    if equation in DECAYS:
+        return (
+            "above zero orange, below zero blue, zero white. Differences even out, short waves first: a wave of "
+            f"wavenumber k decays as {DECAYS[equation]}."
+        )
+    words = "one phase blue, the other orange, interfaces white. "
+    if equation == "forced-cahn-hilliard":
+        return words + (
+            "Position is η = x − vt, in the frame that moves with the forcing at its speed v: borders that run level "
+            "move along with the forcing, those that lean do not keep up with it, those that close are domains that vanish."
+        )
+    return words + (
+        "Borders that run level are at rest, those that lean move, those that close are domains that vanish."
+    )
+
+
 def section(name: str, results: Results) -> Section:
     chosen = {key: results.variables[f"shown_{key}"] for key in ("time", "member", "x")}
     field = np.swapaxes(results.variables["C"], 0, 1)  # member, time, x
     times = results.variables["time"][chosen["time"]]
-    equation = str(results.attributes.get("equation", "")) or "the equation"
+    equation = str(results.attributes.get("equation", ""))
     controls = select(f"{name}-member", "Member", member_labels(results, chosen["member"]))
     picture = figure(
         f"{name}-field",
         "Picture: concentration C, as colour, over time (across) and position (up).",
-        f"C over time and space in one run of {escaped(equation)}: one phase blue, the other orange, interfaces white. "
-        "Borders that run level are at rest, those that lean move, those that close are domains that vanish. Choose a time "
-        "by a click, or below.",
+        f"C over time and space in one run of {escaped(equation or 'the equation')}: {meaning(equation)} "
+        "Choose a time by a click, or below.",
         controls,
         height=380,
     )
@@ -58,7 +78,7 @@ def section(name: str, results: Results) -> Section:
         "time": rounded(times),
         "x": rounded(results.variables["x"][chosen["x"]]),
         "field": packed(field, bits_for(field.size)),
-        "length": results.number("length"),
+        "position": "η" if equation == "forced-cahn-hilliard" else "x",
     }
     counts = f"{number(results.variables['member'].size)} runs, {number(results.variables['time'].size)} records"
     lead = f"<p>{counts}, {number(results.variables['x'].size)} points, to t = {number(float(times[-1]))}.</p>"
