@@ -111,6 +111,20 @@ def test_the_command_draws_what_it_can(tmp_path, capsys):
         main([])
 
 
+def test_an_unfinished_file_does_not_keep_others_from_being_drawn(tmp_path, capsys):
+    files.coarsen(tmp_path / "done.nc")
+    empty = files.coarsen(tmp_path / "other.nc").drop_vars(["interface_histogram", "domain_size_histogram"])
+    empty["domain_size_mean"] *= float("nan")
+    empty.to_netcdf(tmp_path / "big.nc.partial")
+    arguments = [str(tmp_path / name) for name in ("done.nc", "big.nc.partial", "other.nc")]
+    assert main([*arguments, "-o", str(tmp_path / "out"), "--format", "svg"]) == 1
+    written, complaints = capsys.readouterr()
+    assert "domain-growth.svg" in written and (tmp_path / "out" / "domain-growth.svg").exists()
+    assert complaints.count("\n") == 1 and "big.nc.partial has no finite means" in complaints
+    assert main([arguments[1], "-o", str(tmp_path / "none"), "--format", "svg"]) == 1
+    assert not (tmp_path / "none").exists()
+
+
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "figures.md").read_text()
 SECTIONS = {
     text.partition("\n")[0]: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for text in PAGE.split("\n## ")
