@@ -196,6 +196,8 @@ class Ensemble(Description):
         if samples is None and requests:
             samples = 101
         every_step, times = sample_times(samples, self.time, end)
+        if isinstance(progress, np.bool_):
+            progress = bool(progress)
         bar = make_bar() if progress is True else None
         measured = _bandmill.Measured()
         try:
@@ -333,7 +335,12 @@ def _reporter(first: int, show: Any) -> Any:
         return None
     if not callable(show):
         raise TypeError(f"progress={show!r}: pass True, False or a function of a bandmill.Progress")
-    return lambda step, steps, time: show(Progress(step - first, steps - first, time)) is not False
+
+    def report(step: int, steps: int, time: float) -> bool:
+        answer = show(Progress(step - first, steps - first, time))
+        return bool(answer) if isinstance(answer, (bool, np.bool_)) else True  # None and the like: go on
+
+    return report
 
 
 def _warn(text: str) -> None:
