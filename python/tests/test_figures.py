@@ -125,8 +125,44 @@ def test_space_time_shows_one_member(tmp_path, log_time):
     assert mesh.get_clim() == (-np.abs(shown).max(), np.abs(shown).max())
     for part in ("member 1", "gamma = 0.01", r"L = 2\pi", "N = 16", "0.01", "seed 1"):
         assert part in words(figure)
-    with pytest.raises(bandmill.InvalidArgumentError, match="no member 2: it has 2"):
+    with pytest.raises(bandmill.InvalidArgumentError, match="no member 2: it has 0, 1"):
         figures.space_time(tmp_path / "run.nc", member=2)
+
+
+def test_parts_of_files_are_drawn(tmp_path):
+    written = files.simulate(tmp_path / "run.nc", 7, "forced-cahn-hilliard")
+    data = bandmill.open(tmp_path / "run.nc")
+
+    def shown(*source):
+        figure = figures.space_time(*source)
+        return np.asarray(figure.axes[0].collections[0].get_array()), words(figure)
+
+    for part, number, member in [
+        (data.isel(member=4), None, 4),
+        (data.isel(member=4, drop=True), None, 4),
+        (data.sel(member=[3, 5]), 5, 5),
+        (data.sel(member=[3, 5]), None, 3),
+        (data.sel(member=[3, 5]), -1, 5),
+        (data.sel(member=[3, 5]).transpose("x", "member", "time"), 3, 3),
+    ]:
+        values, text = shown(part) if number is None else shown(part, number)
+        assert np.array_equal(values, written.C.isel(member=member).values.T)
+        assert f"f_0 = {float(written.forcing[member]):.4g}" in text
+        assert f"member {member}" in text or "member" not in part.coords
+    with pytest.raises(bandmill.InvalidArgumentError, match="no member 1: it has 3, 5"):
+        figures.space_time(data.sel(member=[3, 5]), 1)
+    with pytest.raises(TypeError, match="member='a' is no whole number"):
+        figures.space_time(data, member="a")
+    with pytest.raises(bandmill.InvalidArgumentError, match="part without the dimension x"):
+        figures.space_time(data.isel(x=0))
+    (axes,) = figures.patterns(data.isel(member=4, time=-1)).axes
+    assert [list(line.get_ydata()) for line in axes.get_lines()] == [written.C[-1, 4].values.tolist()]
+    files.coarsen(tmp_path / "a.nc")
+    assert len(figures.distributions(bandmill.open(tmp_path / "a.nc").isel(histogram_time=0)).axes) == 2
+    assert figures.domain_growth(bandmill.open(tmp_path / "a.nc").isel(time=30)).axes
+    files.flow_map(tmp_path / "map.nc")
+    with pytest.raises(bandmill.InvalidArgumentError, match="a part with 1 axes"):
+        figures.flow_maps(bandmill.open(tmp_path / "map.nc").isel(mean=0))
 
 
 def test_space_time_with_values_that_are_not_finite(tmp_path):

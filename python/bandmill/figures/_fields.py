@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from .._arguments import count
 from .._errors import InvalidArgumentError
 from ._files import Result, read
 from ._maps import Panel, panels_of
@@ -44,17 +45,29 @@ def colour_range(result: Result, values: np.ndarray) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
+def place_of(result: Result, member: int | None) -> int:
+    """Of the member with this number, which in a part of a file is not its place."""
+    numbers = [int(own) for own in result.data["member"].values]
+    if member is None:
+        return 0
+    wanted = count(member, "member", least=-len(numbers))
+    if wanted >= 0 and wanted not in numbers:
+        several = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 8 else ", ".join(map(str, numbers))
+        raise InvalidArgumentError(f"{result.name} has no member {wanted}: it has {several}")
+    return numbers.index(wanted) if wanted >= 0 else len(numbers) + wanted
+
+
 def is_periodic(result: Result) -> bool:
     return result.options().get("ends", "periodic") == "periodic"
 
 
 @styled
-def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
-    """C over position and time of one member of a `bandmill simulate` file."""
+def space_time(source: Any, member: int | None = None, *, log_time: bool = False) -> Any:
+    """C over position and time of one member of a `bandmill simulate` file: the first, or that of the number `member`
+    (-1: the last)."""
     result = read(source, "simulate", needs="C")
     data = result.data
-    if not -data.sizes["member"] <= member < data.sizes["member"]:
-        raise InvalidArgumentError(f"{result.name} has no member {member}: it has {data.sizes['member']}")
+    place = place_of(result, member)
     times = data["time"].values
     keep = np.flatnonzero(np.isfinite(times) & (times > 0 if log_time else True))
     if keep.size < 2:
@@ -67,7 +80,7 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
         keep = keep[np.unique(np.searchsorted(times[keep], wanted).clip(0, keep.size - 1))]
     else:
         keep = keep[evenly(keep.size, MOST_COLUMNS)]
-    field = data["C"].isel(member=member, time=keep, x=places).transpose("x", "time").values
+    field = data["C"].isel(member=place, time=keep, x=places).transpose("x", "time").values
     figure = new_figure(PAGE * 0.75, 2.9)
     axes = figure.add_subplot()
     axes.grid(False)
@@ -92,9 +105,9 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
     if is_periodic(result):
         around_the_circle(axes.yaxis, data["x"].values)
     figure.colorbar(picture, ax=axes, label="concentration $C$", pad=0.02, ticks=MaxNLocator(5, steps=[1, 2, 5, 10]))
-    own = [f"member {int(data['member'][member])}"]
+    own = [f"member {int(data['member'][place])}"]
     if forced and "forcing" in data.variables:
-        own.append(assignment("forcing", float(data["forcing"][member])))
+        own.append(assignment("forcing", float(data["forcing"][place])))
     words = [word for word in problem(result) if not (forced and word.startswith("$f_0"))]
     start = [
         f"start: {result.options().get('initial', 'noise')}",

@@ -47,6 +47,10 @@ class Panel:
 
 
 def panels_of(result: Result) -> list[Panel]:
+    if result.data["class"].ndim < 2:
+        raise InvalidArgumentError(
+            f"{result.name} is a part with {result.data['class'].ndim} axes (a map has two): choose with slices or lists"
+        )
     *others, y, x = result.data["class"].dims
     found = []
     for index in np.ndindex(*(result.data.sizes[name] for name in others)):
