@@ -88,6 +88,44 @@ def test_growth_without_a_fit_or_a_finished_study(tmp_path):
         figures.domain_growth(data)
 
 
+def test_growth_in_planes_is_a_power_law(tmp_path):
+    data = files.coarsen_planes(tmp_path / "planes.nc")
+    figure = figures.domain_growth(tmp_path / "planes.nc")
+    late = data.time.values >= 0.25  # a quarter of the beginning of the fit
+    laws = zip(figure.axes, (data.domain_size_mean, data.domain_length), (2, 0.6), (0.3, 0.25), strict=True)
+    for axes, values, prefactor, exponent in laws:
+        assert axes.get_xscale() == axes.get_yscale() == "log"
+        (mean,), (fit,), (theory,) = lines(axes, "mean"), lines(axes, "fit"), lines(axes, "theory")
+        assert np.array_equal(mean.get_xydata(), np.stack([data.time.values, values], 1)[late])
+        assert np.allclose(fit.get_xydata(), [(1, prefactor), (10, prefactor * 10**exponent)], rtol=1e-14)
+        assert np.diff(np.log10(theory.get_ydata())) == pytest.approx(1 / 3)
+    edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert edges.max() == pytest.approx(data.domain_size_mean.values[-1] + 1.96 * 0.02)
+    for part in (
+        *("2.0000", "0.3000", "0.0123 (95 %)", "0.6000", "0.2500", "0.0456 (95 %)", r"1 \leq t \leq 10"),
+        *(r"L = 2\pi \times \pi$", r"N = 64 \times 32$", "8 runs", "2D", r"\gamma = 0.01", "seed 9", "t = 0.004"),
+    ):
+        assert part in words(figure), part
+    files.coarsen(tmp_path / "lines.nc")
+    with pytest.raises(bandmill.InvalidArgumentError, match="planes.nc is of planes and lines.nc of lines.*two figures"):
+        figures.domain_growth(tmp_path / "lines.nc", tmp_path / "planes.nc")
+
+
+def test_planes_without_errors_a_fit_or_a_finished_study(tmp_path):
+    data = files.coarsen_planes(tmp_path / "planes.nc", members=1)
+    data["domain_size_stderr"] *= float("nan")
+    data.attrs["fit_exponent_error95"] = float("nan")
+    figure = figures.domain_growth(data)
+    assert lines(figure.axes[0], "fit") and "no error (too few runs)" in words(figure)
+    assert "standard errors" not in words(figure) and "0.0456 (95 %)" in words(figure)
+    data.attrs["fit_exponent"] = float("nan")
+    axes, other = figures.domain_growth(data).axes
+    assert lines(axes, "mean") and not lines(axes, "fit") and lines(other, "fit")
+    data["domain_size_mean"] *= float("nan")
+    with pytest.raises(bandmill.InvalidArgumentError, match="no finite means"):
+        figures.domain_growth(data)
+
+
 def test_long_records_are_thinned_to_samples_of_the_file(tmp_path):
     data = files.coarsen(tmp_path / "a.nc").interp(time=np.linspace(0, 100, 30001))
     (mean,) = lines(figures.domain_growth(data).axes[0], "mean")

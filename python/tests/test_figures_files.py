@@ -164,6 +164,7 @@ def test_what_the_program_writes_is_drawn(tmp_path):
     """Short studies by the real program, every figure of them."""
     commands = (
         "coarsen --members 40 --points 64 --until 2 --histogram-times 1,2 --out coarsen.nc --json coarsen.json",
+        "coarsen --dimensions 2 --members 2 --points 32 --length pi --dt 0.004 --until 1 --out p.nc --json p.json",
         "simulate --members 2 --points 32 --until 1 --save-every 0.1 --out run.nc",
         "map --grid 5x4 --points 32 --until 2 --speed 0.5,1 --out map.nc",
         "converge --points 32:64 --out converge.nc --json converge.json",
@@ -174,6 +175,6 @@ def test_what_the_program_writes_is_drawn(tmp_path):
     inputs = [str(path) for path in sorted(tmp_path.iterdir())]
     assert main([*inputs, "-o", str(tmp_path / "out"), "--format", "svg"]) == 0
     assert {path.stem for path in (tmp_path / "out").iterdir()} == {
-        *("domain-growth", "coarsen-distributions", "run-space-time", "run-patterns"),
+        *("domain-growth", "domain-growth-2d", "coarsen-distributions", "run-space-time", "run-patterns"),
         *("flow-maps", "map-patterns", "convergence"),
     }

@@ -23,6 +23,7 @@ from . import (
     speedups,
 )
 from ._files import Result, identify
+from ._planes import is_plane
 
 # All files of these kinds are drawn into one figure, of the others each into its own.
 TOGETHER: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -64,7 +65,8 @@ def plan(results: list[Result]) -> list[tuple[str, Callable[..., Any], list[Resu
     groups: dict[str, list[Result]] = {}
     for result in results:
         if result.kind in TOGETHER and not (result.kind == "map" and result.is_summary):
-            groups.setdefault(TOGETHER[result.kind][0], []).append(result)
+            name = TOGETHER[result.kind][0] + ("-2d" if is_plane(result) else "")
+            groups.setdefault(name, []).append(result)
     for name, members in groups.items():
         drawings.append((name, TOGETHER[members[0].kind][1], members))
     for result in results:

@@ -13,12 +13,14 @@ from matplotlib.ticker import MaxNLocator
 
 from .._errors import InvalidArgumentError
 from ._files import Result, read
+from ._planes import is_plane, plane_growth
 from ._style import (
     BLUE,
     COLUMN,
     INK,
     ORANGE,
     PAGE,
+    SIGMAS95,
     SKY,
     VERMILION,
     footer,
@@ -26,10 +28,9 @@ from ._style import (
     new_figure,
     plain_log_ticks,
     styled,
+    thinned,
 )
 from ._words import assignments, multiple_of_pi, problem, provenance, seed_of
-
-SIGMAS95 = 1.96  # of a normal distribution: 95 % lie within
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,7 @@ class Growth:
     def shown(self) -> np.ndarray:
         """Samples that are drawn: from a quarter of the fit's beginning on, a thousand at most."""
         start = self.fit.get("from", 0.4) / 4
-        usable = np.flatnonzero((self.time >= start) & np.isfinite(self.mean))
-        if usable.size > 1000:
-            wanted = np.geomspace(self.time[usable[0]], self.time[usable[-1]], 1000)
-            usable = usable[np.unique(np.searchsorted(self.time[usable], wanted).clip(0, usable.size - 1))]
-        return usable
+        return thinned(self.time, np.flatnonzero((self.time >= start) & np.isfinite(self.mean)))
 
 
 def read_growth(source: Any) -> Growth:
@@ -82,10 +79,22 @@ def read_growth(source: Any) -> Growth:
 
 @styled
 def domain_growth(*sources: Any) -> Any:
-    """The mean of l against log t with its fit, and below it what the fit leaves, for each `bandmill coarsen` file."""
+    """The mean of l against log t with its fit, and below it what the fit leaves, for each `bandmill coarsen` file.
+
+    Of files of `coarsen --dimensions 2` both measures of size in logarithms, with their power laws."""
     if not sources:
         raise InvalidArgumentError("no files to draw: give one or more files of 'bandmill coarsen'")
-    growths = [read_growth(source) for source in sources]
+    results = [read(source, "coarsen") for source in sources]
+    planes = [result for result in results if is_plane(result)]
+    if len(planes) == len(results):
+        return plane_growth(results)
+    if planes:
+        line = next(result for result in results if not is_plane(result))
+        raise InvalidArgumentError(
+            f"{planes[0].name} is of planes and {line.name} of lines (a power law, and a logarithm): give 2D and 1D "
+            "files to two figures"
+        )
+    growths = [read_growth(result) for result in results]
     columns, blocks = min(2, len(growths)), -(-len(growths) // 2)
     figure = new_figure(PAGE if columns > 1 else COLUMN, 0.6 + 3.3 * blocks)
     axes = figure.subplots(2 * blocks, columns, sharey="row", squeeze=False, height_ratios=[2.6, 1] * blocks)
@@ -109,7 +118,6 @@ def domain_growth(*sources: Any) -> Any:
         Line2D([], [], color=VERMILION, dashes=(4, 2), label="least-squares line"),
     ]
     legend_above(figure, handles, 3 if columns > 1 else 2)
-    results = [growth.result for growth in growths]
     shared = list(dict.fromkeys(word for result in results for word in assignments(result, "gamma", "time_step")))
     footer(
         figure,
