@@ -88,6 +88,17 @@ def test_growth_without_a_fit_or_a_finished_study(tmp_path):
         figures.domain_growth(data)
 
 
+def test_one_run_has_a_fit_without_an_error(tmp_path):
+    data = files.coarsen(tmp_path / "a.nc")
+    data["domain_size_stderr"] *= float("nan")
+    data.attrs |= {"fit_slope_error95": float("nan"), "fit_slope": -0.0009}
+    figure = figures.domain_growth(data)
+    above, below = figure.axes
+    assert np.allclose(lines(above, "fit")[0].get_ydata(), 1.9 - 0.0009 * np.log([0.4, 100]), rtol=1e-15)
+    assert lines(below, "rest") and "no error (too few runs)" in words(figure) and "1.9000 -0.0009" in words(figure)
+    assert "standard errors" not in words(figure) and "least-squares" in words(figure)
+
+
 def test_growth_in_planes_is_a_power_law(tmp_path):
     data = files.coarsen_planes(tmp_path / "planes.nc")
     figure = figures.domain_growth(tmp_path / "planes.nc")

@@ -25,7 +25,7 @@ from ._style import (
     plain_log_ticks,
     thinned,
 )
-from ._words import assignments, multiple_of_pi, provenance, seed_of
+from ._words import assignments, multiple_of_pi, provenance, runs, seed_of
 
 # The two measures: variable, prefix of its attributes, symbol, label.
 MEASURES = (
@@ -103,7 +103,7 @@ def size_of(result: Result) -> str:
     length = r" \times ".join(multiple_of_pi(result.number(name) or math.nan) for name in ("length_x", "length_y"))
     points = r" \times ".join(f"{result.number(name) or math.nan:.0f}" for name in ("points_x", "points_y"))
     members = result.number("members") or (math.nan if result.is_summary else float(result.data["member_count"].max()))
-    return f"$L = {length}$, $N = {points}$, {members:,.0f} runs"
+    return f"$L = {length}$, $N = {points}$, {runs(members)}"
 
 
 def draw_law(axes: Any, law: PowerLaw, symbol: str) -> None:
