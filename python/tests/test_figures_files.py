@@ -57,6 +57,9 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path):
     (tmp_path / "c.txt").write_text("words")
     with pytest.raises(bandmill.InvalidArgumentError, match="c.txt is neither netCDF nor JSON"):
         figures.convergence(tmp_path / "c.txt")
+    (tmp_path / "run.nc.checkpoint").write_bytes(b"bandmill checkpoint\n\n\n\n\n" + bytes(99))
+    with pytest.raises(bandmill.InvalidArgumentError, match="run.nc.checkpoint is a checkpoint.*resume"):
+        figures.space_time(tmp_path / "run.nc.checkpoint")
     with pytest.raises(FileNotFoundError, match="nothing.nc"):
         figures.space_time(tmp_path / "nothing.nc")
     with pytest.raises(TypeError, match="not from int"):
@@ -120,7 +123,8 @@ def test_an_unfinished_file_does_not_keep_others_from_being_drawn(tmp_path, caps
     assert main([*arguments, "-o", str(tmp_path / "out"), "--format", "svg"]) == 1
     written, complaints = capsys.readouterr()
     assert "domain-growth.svg" in written and (tmp_path / "out" / "domain-growth.svg").exists()
-    assert complaints.count("\n") == 1 and "big.nc.partial has no finite means" in complaints
+    assert "big.nc.partial is unfinished" in complaints and "big.nc.partial has no finite means" in complaints
+    assert complaints.count("\n") == 2
     assert main([arguments[1], "-o", str(tmp_path / "none"), "--format", "svg"]) == 1
     assert not (tmp_path / "none").exists()
 

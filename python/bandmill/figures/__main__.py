@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -112,10 +113,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"bandmill.figures: {error}", file=sys.stderr)
 
     for file in options.files:
-        try:
-            results.append(identify(file))
-        except (Error, OSError) as error:
-            complain(error)
+        with warnings.catch_warnings(record=True) as notes:  # of files that are unfinished
+            warnings.simplefilter("always")
+            try:
+                results.append(identify(file))
+            except (Error, OSError) as error:
+                complain(error)
+        for note in notes:
+            print(f"bandmill.figures: {note.message}", file=sys.stderr)
     drawings = plan(results)
     if options.diagrams:
         drawings += [("memory-hierarchy", memory_hierarchy, []), ("layouts", layouts, [])]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidArgumentError
-from .._results import open_results
+from .._results import open_results, why_not_results
 
 # The variable by which the files of a study are known.
 MARKS = {"coarsen": "domain_size_mean", "map": "class", "simulate": "C", "converge": "difference"}
@@ -121,10 +121,12 @@ def identify(source: Any) -> Result:
         )
     path = pathlib.Path(source)
     with path.open("rb") as file:
-        start = file.read(64).lstrip()
-    if not start.startswith(b"{"):
-        if not start.startswith((b"\x89HDF", b"CDF")):
-            raise InvalidArgumentError(f"{path.name} is neither netCDF nor JSON: give a file that bandmill wrote")
+        start = file.read(64)
+    if not start.lstrip().startswith(b"{"):
+        wrong = why_not_results(start)
+        if wrong:
+            wrong = wrong if "checkpoint" in wrong else "is neither netCDF nor JSON: give a file that bandmill wrote"
+            raise InvalidArgumentError(f"{path.name} {wrong}")
         return _from_dataset(open_results(path), path.name)
     try:
         return _from_json(json.loads(path.read_text(encoding="utf-8")), path.name)
