@@ -142,7 +142,14 @@ class Ensemble(Description):
         o = self._options
         self._framework = framework_named(o["framework"])
         check_framework(self._framework, o["dtype"], o["device"])
-        self._native = _bandmill.Ensemble(spec, start, _bits(o["dtype"]), o["device"], o["threads"])
+        try:
+            self._native = _bandmill.Ensemble(spec, start, _bits(o["dtype"]), o["device"], o["threads"])
+        except MemoryError:
+            gigabytes = self.members * self.points * _bits(o["dtype"]) / 8e9
+            raise MemoryError(
+                f"{self.members} members of {self.points} points do not fit into memory (their states alone take "
+                f"{gigabytes:,.3g} GB in {o['dtype']}): pass fewer members"
+            ) from None
         if o["device"] != _CPU:  # a framework that does not see this GPU says so now
             self._framework.from_host(np.zeros(1, o["dtype"]), o["device"])
         self._x = spec.x

@@ -1,5 +1,7 @@
 """What ensembles refuse, as what, and in which words."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,7 @@ def test_equations(make, error, text):
     [
         ({"members": 0}, ValueError, "cannot have 0 members"),
         ({"members": -1}, ValueError, "members=-1 is out of range"),
+        ({"initial": np.ma.zeros(16)}, TypeError, "initial is of type MaskedArray"),
         ({"members": 2.5}, TypeError, "members=2.5 is no whole number"),
         ({"members": None}, ValueError, "how many members are there.*pass members="),
         ({"points": 4}, ValueError, "a grid of 4 points is too small"),
@@ -117,6 +120,8 @@ def test_options(options, error, text):
         ({"steps": 1, "histograms": {"mean": (1, 0, 5)}}, ValueError, "histogram of mean goes from 1 to 0"),
         ({"steps": 1, "histograms": {"mean": (0, 1, 0)}}, ValueError, "bins=0"),
         ({"steps": 1, "histograms": {"nothing": (0, 1, 5)}}, ValueError, "no observable 'nothing'"),
+        ({"steps": 1, "histograms": ["mean"]}, TypeError, r"histograms=\['mean'\] is no dict: pass one, as in"),
+        ({"steps": 1, "observables": 3}, TypeError, "observables=3 is no list of names: pass some of mean"),
         ({"steps": 1, "progress": 3}, TypeError, "progress=3: pass True, False or a function"),
         ({"steps": 1, "chunk": 0}, ValueError, "chunk=0"),
     ],
@@ -128,6 +133,17 @@ def test_advance(options, error, text):
         ensemble.advance(**options)
     assert ensemble.step == 5 and ensemble.history is history
     ensemble.advance(steps=1)
+
+
+def test_too_many_members_for_the_memory():
+    with pytest.raises(MemoryError, match=r"1000000000000 members of 256 points .*2.05e\+06 GB in float64.*fewer members"):
+        bandmill.Ensemble(CH, 10**12)
+
+
+def test_a_framework_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match="torch is not installed.*pip install torch.*framework='numpy'"):
+        small(framework="torch")
 
 
 def test_states():
