@@ -18,7 +18,7 @@ class LostMember(NamedTuple):
     """A member whose state is no longer finite; it is in no statistic from then on."""
 
     member: int  #: its number; they count from the ensemble's first_member
-    time: float  #: when it was noticed
+    time: float  #: when it was noticed: at the end of a chunk, so up to `chunk` steps after it was lost
     parameters: dict[str, float]  #: its own
 
 

@@ -135,6 +135,17 @@ def test_advance(options, error, text):
     ensemble.advance(steps=1)
 
 
+def test_a_loss_is_noticed_at_the_end_of_a_chunk():
+    for chunk in (5, 20):
+        ensemble = small()
+        state = ensemble.state
+        state[1] *= 1e9  # not finite after very few steps
+        ensemble.state = state
+        with pytest.warns(bandmill.AccuracyWarning):
+            (lost,) = ensemble.advance(steps=40, chunk=chunk).lost
+        assert lost.member == 1 and lost.time == pytest.approx(chunk * 0.01)
+
+
 def test_too_many_members_for_the_memory():
     with pytest.raises(MemoryError, match=r"1000000000000 members of 256 points .*2.05e\+06 GB in float64.*fewer members"):
         bandmill.Ensemble(CH, 10**12)
