@@ -98,7 +98,7 @@ def lengths_of(*values: Any) -> list[int]:
 
 def member_count(members: int | None, equation: Any, start: Any, array: Any) -> int:
     if members is not None:
-        return count(members, "members")
+        return count(members, "members", 1)
     lengths: list[int] = equation._lengths + ([] if start is None else start._lengths())
     if array is not None and array.ndim == 2:
         lengths = [*lengths, int(array.shape[0])]
@@ -112,7 +112,7 @@ def member_count(members: int | None, equation: Any, start: Any, array: Any) -> 
 def point_count(points: int | None, array: Any) -> int:
     if points is None:
         return 256 if array is None or array.ndim == 0 else int(array.shape[-1])
-    return count(points, "points")
+    return count(points, "points", 1)
 
 
 def check_framework(framework: Any, dtype: str, device: int) -> None:

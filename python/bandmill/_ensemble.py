@@ -99,8 +99,10 @@ class Ensemble(Description):
         array = host_array(initial, "initial") if start is None and not callable(initial) else None
         source = None if array is None else find_framework(initial)
         step_length = 0.0 if time_step is None else number(time_step, "time_step")
-        if time_step is not None and not step_length > 0:
-            raise InvalidArgumentError(f"time_step={time_step!r}: pass a positive number, or leave it out")
+        if time_step is not None and not 0 < step_length < math.inf:
+            raise InvalidArgumentError(
+                f"time_step={time_step!r}: pass a positive, finite number, or leave it out for a tenth of the grid spacing"
+            )
         self._options = {
             "equation": equation,
             "members": member_count(members, equation, start, array),
