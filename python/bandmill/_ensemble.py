@@ -234,10 +234,19 @@ class Ensemble(Description):
 
     def _take(self, measured: _bandmill.Measured, requests: list[Request], keep_values: bool) -> History:
         names = list(self.equation._parameters)
-        self._history = History(measured, requests, bool(keep_values), (self.first_member, names))
+        self._history = History(measured, requests, bool(keep_values), (self.first_member, names), self._attributes())
         for lost in self._history.lost:
             self._lost.setdefault(lost.member, lost)
         return self._history
+
+    def _attributes(self) -> dict[str, Any]:
+        """What is run, by the names that files of studies have for it."""
+        own = {key: value for key, value in vars(self.equation).items() if isinstance(value, float)}
+        o = self._options
+        names = ("length", "points", "ends", "time_step", "seed", "dtype")
+        attributes = {"equation": self.equation._name, **own, "members": self.members, **{key: o[key] for key in names}}
+        attributes |= {"device": self.device, "version": _bandmill.version}
+        return {key: value for key, value in attributes.items() if value is not None}
 
     def _chunk(self) -> int:
         """So many that Ctrl-C is heard within a second or so; 20 or more, to keep members in a core's cache."""
