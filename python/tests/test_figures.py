@@ -326,6 +326,35 @@ def test_patterns_of_a_map_have_one_state_for_each_class(tmp_path):
         figures.patterns(tmp_path / "none.nc")
 
 
+def test_points_of_patterns_must_lie_on_the_map(tmp_path):
+    files.flow_map(tmp_path / "map.nc")
+    for at in ((1.45, 0.1), np.array([[1.45, 0.1]])):
+        (chosen,) = figures.patterns(tmp_path / "map.nc", at=at).axes
+        assert title(chosen).startswith("A2")
+    assert len(figures.patterns(tmp_path / "map.nc", at=[(1.6, 2.2), (-0.1, -0.2)]).axes) == 2  # rims of outer cells
+    for at in ([(9, 9)], [(0.5, 1.0), (-0.2, 1.0)], [(0.5, math.nan)]):
+        with pytest.raises(
+            bandmill.InvalidArgumentError, match=r"no cell at \(.*mean from -0.15 to 1.65 and forcing from -0.25 to 2.25"
+        ):
+            figures.patterns(tmp_path / "map.nc", at=at)
+    for at in (0.5, [], [(1, 2, 3)], "here", [(1, 2), (3,)]):
+        with pytest.raises(bandmill.InvalidArgumentError, match=r"are no points: pass a list of pairs \(mean, forcing\)"):
+            figures.patterns(tmp_path / "map.nc", at=at)
+    with pytest.raises(TypeError, match="panel='a' is no whole number"):
+        figures.patterns(tmp_path / "map.nc", panel="a")
+
+
+def test_how_many_records_of_runs(tmp_path):
+    files.simulate(tmp_path / "run.nc")
+    with pytest.raises(bandmill.InvalidArgumentError, match="times=0 is out of range: pass a whole number of 1 or more"):
+        figures.patterns(tmp_path / "run.nc", times=0)
+    figure = figures.patterns(tmp_path / "run.nc", times=1000)
+    assert len(figure.axes[0].get_lines()) == 11
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["$t = 0$ to 4.5 (10 records)", "$t = 5$"]
+    assert len(figures.patterns(tmp_path / "run.nc", times=8).legends[0].get_texts()) == 8
+
+
 def test_patterns_of_runs_are_their_last_records(tmp_path):
     data = files.simulate(tmp_path / "run.nc", members=3, equation="forced-cahn-hilliard")
     panels = figures.patterns(tmp_path / "run.nc", times=2).axes
