@@ -54,8 +54,8 @@ def host_array(value: Any, name: str) -> np.ndarray[Any, Any]:
 def refuse_mask(value: Any, name: str) -> None:
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
-            f"{name} is of type MaskedArray (its mask would be lost): fill what is masked, as in {name}.filled(0.0), or "
-            f"pass {name}.data"
+            f"{name} is of type MaskedArray (its mask would be lost): fill what is masked, as in {name}.filled(0.0), "
+            f"or pass {name}.data"
         ) from None
 
 
@@ -79,7 +79,8 @@ def refuse_operands(b: Any, out: Any, axis: Any) -> None:
         if isinstance(dtype, np.dtype) and not dtype.isnative and dtype.kind == "f":
             remedy = f"b.astype('{dtype.name}')" if name == "b" else "an array of this machine's"
             raise TypeError(
-                f"{name} holds {dtype.name} in the byte order of other machines (its dtype is {dtype.str}): pass {remedy}"
+                f"{name} holds {dtype.name} in the byte order of other machines (its dtype is {dtype.str}): pass "
+                f"{remedy}"
             ) from None
 
 

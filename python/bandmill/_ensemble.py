@@ -101,7 +101,8 @@ class Ensemble(Description):
         step_length = 0.0 if time_step is None else number(time_step, "time_step")
         if time_step is not None and not 0 < step_length < math.inf:
             raise InvalidArgumentError(
-                f"time_step={time_step!r}: pass a positive, finite number, or leave it out for a tenth of the grid spacing"
+                f"time_step={time_step!r}: pass a positive, finite number, or leave it out for a tenth of the grid "
+                "spacing"
             )
         self._options = {
             "equation": equation,

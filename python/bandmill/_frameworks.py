@@ -186,8 +186,8 @@ def framework_named(name: str) -> Any:
         if error.name != name:  # it is there, but something that it needs is not
             raise
         raise ModuleNotFoundError(
-            f"{name} is not installed, which framework={name!r} needs: pip install {name} (or as its own pages say), or "
-            "pass framework='numpy'",
+            f"{name} is not installed, which framework={name!r} needs: pip install {name} (or as its own pages say), "
+            "or pass framework='numpy'",
             name=name,
         ) from None
     return _only(_ALL[name])

@@ -99,8 +99,10 @@ class History(Mapping[str, Statistic]):
         return name in self._statistics
 
     def to_xarray(self) -> Any:
-        """An xarray.Dataset: domain_size_mean and so on over `time`; values over `time` and `member`; in `attrs` what was
-        run."""
+        """An xarray.Dataset: domain_size_mean and so on over `time`; values over `time` and `member`.
+
+        Its `attrs` tell what was run.
+        """
         try:
             import xarray
         except ModuleNotFoundError:
@@ -110,7 +112,7 @@ class History(Mapping[str, Statistic]):
         variables: dict[str, Any] = {}
         coordinates: dict[str, Any] = {"time": self.time, "step": ("time", self.step)}
         for name, s in self._statistics.items():
-            parts = {"mean": s.mean, "stderr": s.standard_error, "variance": s.variance}  # as files of studies have them
+            parts = {"mean": s.mean, "stderr": s.standard_error, "variance": s.variance}  # as in files of studies
             parts |= {"members": s.members, "left_out": s.left_out}
             if s.histogram is not None:
                 parts |= {"below": s.below, "above": s.above}

@@ -149,7 +149,7 @@ def test_a_loss_is_noticed_at_the_end_of_a_chunk():
 
 
 def test_too_many_members_for_the_memory():
-    with pytest.raises(MemoryError, match=r"1000000000000 members of 256 points .*2.05e\+06 GB in float64.*fewer members"):
+    with pytest.raises(MemoryError, match=r"1000000000000 members of 256 points .*2.05e\+06 GB.*fewer members"):
         bandmill.Ensemble(CH, 10**12)
 
 

@@ -118,7 +118,7 @@ def test_growth_in_planes_is_a_power_law(tmp_path):
     ):
         assert part in words(figure), part
     files.coarsen(tmp_path / "lines.nc")
-    with pytest.raises(bandmill.InvalidArgumentError, match="planes.nc is of planes and lines.nc of lines.*two figures"):
+    with pytest.raises(bandmill.InvalidArgumentError, match="planes.nc is of planes and lines.nc of lines"):
         figures.domain_growth(tmp_path / "lines.nc", tmp_path / "planes.nc")
 
 
@@ -334,11 +334,11 @@ def test_points_of_patterns_must_lie_on_the_map(tmp_path):
     assert len(figures.patterns(tmp_path / "map.nc", at=[(1.6, 2.2), (-0.1, -0.2)]).axes) == 2  # rims of outer cells
     for at in ([(9, 9)], [(0.5, 1.0), (-0.2, 1.0)], [(0.5, math.nan)]):
         with pytest.raises(
-            bandmill.InvalidArgumentError, match=r"no cell at \(.*mean from -0.15 to 1.65 and forcing from -0.25 to 2.25"
+            bandmill.InvalidArgumentError, match=r"no cell at .*mean from -0.15 to 1.65 and forcing from -0.25 to 2"
         ):
             figures.patterns(tmp_path / "map.nc", at=at)
     for at in (0.5, [], [(1, 2, 3)], "here", [(1, 2), (3,)]):
-        with pytest.raises(bandmill.InvalidArgumentError, match=r"are no points: pass a list of pairs \(mean, forcing\)"):
+        with pytest.raises(bandmill.InvalidArgumentError, match=r"are no points: .* pairs \(mean, forcing\)"):
             figures.patterns(tmp_path / "map.nc", at=at)
     with pytest.raises(TypeError, match="panel='a' is no whole number"):
         figures.patterns(tmp_path / "map.nc", panel="a")
@@ -346,7 +346,7 @@ def test_points_of_patterns_must_lie_on_the_map(tmp_path):
 
 def test_how_many_records_of_runs(tmp_path):
     files.simulate(tmp_path / "run.nc")
-    with pytest.raises(bandmill.InvalidArgumentError, match="times=0 is out of range: pass a whole number of 1 or more"):
+    with pytest.raises(bandmill.InvalidArgumentError, match="times=0 .* pass a whole number of 1 or more"):
         figures.patterns(tmp_path / "run.nc", times=0)
     figure = figures.patterns(tmp_path / "run.nc", times=1000)
     assert len(figure.axes[0].get_lines()) == 11

@@ -177,8 +177,8 @@ def cells_at(panel: Panel, at: Any) -> list[tuple[int, int]]:
     for x, y in points:
         if not (left <= x <= right and bottom <= y <= top):
             raise InvalidArgumentError(
-                f"{panel.result.name} has no cell at ({x:g}, {y:g}): its map has {panel.x} from {left:g} to {right:g} and "
-                f"{panel.y} from {bottom:g} to {top:g}"
+                f"{panel.result.name} has no cell at ({x:g}, {y:g}): its map has {panel.x} from {left:g} to {right:g} "
+                f"and {panel.y} from {bottom:g} to {top:g}"
             )
     kept_x, kept_y = (panel.data[f"kept_{name}"].values for name in (panel.x, panel.y))
     return [(int(np.abs(kept_y - y).argmin()), int(np.abs(kept_x - x).argmin())) for x, y in points]
