@@ -1,9 +1,10 @@
-"""Arguments of ensembles: checked, and as the plain numbers that the module takes."""
+"""Arguments: checked, and as the plain numbers that the module takes."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from . import _bandmill
 from ._errors import InvalidArgumentError
 from ._frameworks import JAX, CuPy, find_framework
 from ._history import Request
+
+_LARGEST = 2**63 - 1
 
 
 def number(value: Any, name: str) -> float:
@@ -23,27 +26,62 @@ def number(value: Any, name: str) -> float:
     raise TypeError(f"{name}={value!r} is no number: pass one, as in {name}=0.5")
 
 
-def count(value: Any, name: str, least: int = 0, most: int = 2**63 - 1) -> int:
+def count(value: Any, name: str, least: int = 0, most: int = _LARGEST) -> int:
     """A whole number from least to most."""
     try:
         whole = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}={value!r} is no whole number: pass one, as in {name}={max(least, 1)}") from None
     if not least <= whole <= most:
-        raise InvalidArgumentError(f"{name}={whole} is out of range: pass a whole number from {least} to {most}")
+        wanted = f"of {least} or more" if most == _LARGEST and whole < least else f"from {least} to {most}"
+        raise InvalidArgumentError(f"{name}={whole} is out of range: pass a whole number {wanted}")
     return whole
 
 
 def host_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     """Numbers of any framework, or of lists, as an array of NumPy."""
+    refuse_mask(value, name)
     framework = find_framework(value)
     try:
         array = np.asarray(value if framework is None else framework.to_host(value, name))
     except ValueError as error:
         raise InvalidArgumentError(f"{name} is no array of numbers ({error})") from None
     if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} holds {array.dtype} (an ensemble has real numbers): pass float64 or float32")
+        raise TypeError(f"{name} holds {array.dtype} (real numbers are wanted): pass float64 or float32")
     return array
+
+
+def refuse_mask(value: Any, name: str) -> None:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is of type MaskedArray (its mask would be lost): fill what is masked, as in {name}.filled(0.0), "
+            f"or pass {name}.data"
+        ) from None
+
+
+def refuse_operands(b: Any, out: Any, axis: Any) -> None:
+    """Of a solve that was refused: raises a TypeError that says why, where the reason is one of these."""
+    try:
+        operator.index(axis)
+    except TypeError:
+        raise TypeError(
+            f"axis={axis!r} is no whole number: pass the axis of b that has the unknowns, as in axis=0"
+        ) from None
+    refuse_mask(b, "b")
+    kind = str(getattr(b, "dtype", "")).removeprefix("torch.")
+    if kind.startswith("complex"):
+        raise TypeError(
+            f"b holds {kind} (bandmill solves real systems): solve for the two parts, as in plan.solve(b.real) + 1j * "
+            "plan.solve(b.imag)"
+        ) from None
+    for value, name in (b, "b"), (out, "out"):
+        dtype = getattr(value, "dtype", None)
+        if isinstance(dtype, np.dtype) and not dtype.isnative and dtype.kind == "f":
+            remedy = f"b.astype('{dtype.name}')" if name == "b" else "an array of this machine's"
+            raise TypeError(
+                f"{name} holds {dtype.name} in the byte order of other machines (its dtype is {dtype.str}): pass "
+                f"{remedy}"
+            ) from None
 
 
 def per_member(value: Any, name: str) -> list[float]:
@@ -61,7 +99,7 @@ def lengths_of(*values: Any) -> list[int]:
 
 def member_count(members: int | None, equation: Any, start: Any, array: Any) -> int:
     if members is not None:
-        return count(members, "members")
+        return count(members, "members", 1)
     lengths: list[int] = equation._lengths + ([] if start is None else start._lengths())
     if array is not None and array.ndim == 2:
         lengths = [*lengths, int(array.shape[0])]
@@ -75,7 +113,7 @@ def member_count(members: int | None, equation: Any, start: Any, array: Any) -> 
 def point_count(points: int | None, array: Any) -> int:
     if points is None:
         return 256 if array is None or array.ndim == 0 else int(array.shape[-1])
-    return count(points, "points")
+    return count(points, "points", 1)
 
 
 def check_framework(framework: Any, dtype: str, device: int) -> None:
@@ -100,7 +138,11 @@ def observable_name(name: Any) -> str:
 def observable_requests(
     names: str | Sequence[str], histograms: Mapping[str, tuple[float, float, int]] | None
 ) -> list[Request]:
+    if not isinstance(names, Iterable):
+        raise TypeError(f"observables={names!r} is no list of names: pass some of {', '.join(_bandmill.observables())}")
     wanted: dict[str, Any] = dict.fromkeys(observable_name(n) for n in ([names] if isinstance(names, str) else names))
+    if histograms is not None and not isinstance(histograms, Mapping):
+        raise TypeError(f"histograms={histograms!r} is no dict: pass one, as in {{'domain_size': (1, 4, 30)}}")
     for name, bins in (histograms or {}).items():
         try:
             low, high, number_of_bins = bins

@@ -99,8 +99,11 @@ class Ensemble(Description):
         array = host_array(initial, "initial") if start is None and not callable(initial) else None
         source = None if array is None else find_framework(initial)
         step_length = 0.0 if time_step is None else number(time_step, "time_step")
-        if time_step is not None and not step_length > 0:
-            raise InvalidArgumentError(f"time_step={time_step!r}: pass a positive number, or leave it out")
+        if time_step is not None and not 0 < step_length < math.inf:
+            raise InvalidArgumentError(
+                f"time_step={time_step!r}: pass a positive, finite number, or leave it out for a tenth of the grid "
+                "spacing"
+            )
         self._options = {
             "equation": equation,
             "members": member_count(members, equation, start, array),
@@ -142,7 +145,14 @@ class Ensemble(Description):
         o = self._options
         self._framework = framework_named(o["framework"])
         check_framework(self._framework, o["dtype"], o["device"])
-        self._native = _bandmill.Ensemble(spec, start, _bits(o["dtype"]), o["device"], o["threads"])
+        try:
+            self._native = _bandmill.Ensemble(spec, start, _bits(o["dtype"]), o["device"], o["threads"])
+        except MemoryError:
+            gigabytes = self.members * self.points * _bits(o["dtype"]) / 8e9
+            raise MemoryError(
+                f"{self.members} members of {self.points} points do not fit into memory (their states alone take "
+                f"{gigabytes:,.3g} GB in {o['dtype']}): pass fewer members"
+            ) from None
         if o["device"] != _CPU:  # a framework that does not see this GPU says so now
             self._framework.from_host(np.zeros(1, o["dtype"]), o["device"])
         self._x = spec.x
@@ -196,6 +206,8 @@ class Ensemble(Description):
         if samples is None and requests:
             samples = 101
         every_step, times = sample_times(samples, self.time, end)
+        if isinstance(progress, np.bool_):
+            progress = bool(progress)
         bar = make_bar() if progress is True else None
         measured = _bandmill.Measured()
         try:
@@ -223,10 +235,19 @@ class Ensemble(Description):
 
     def _take(self, measured: _bandmill.Measured, requests: list[Request], keep_values: bool) -> History:
         names = list(self.equation._parameters)
-        self._history = History(measured, requests, bool(keep_values), (self.first_member, names))
+        self._history = History(measured, requests, bool(keep_values), (self.first_member, names), self._attributes())
         for lost in self._history.lost:
             self._lost.setdefault(lost.member, lost)
         return self._history
+
+    def _attributes(self) -> dict[str, Any]:
+        """What is run, by the names that files of studies have for it."""
+        own = {key: value for key, value in vars(self.equation).items() if isinstance(value, float)}
+        o = self._options
+        names = ("length", "points", "ends", "time_step", "seed", "dtype")
+        attributes = {"equation": self.equation._name, **own, "members": self.members, **{key: o[key] for key in names}}
+        attributes |= {"device": self.device, "version": _bandmill.version}
+        return {key: value for key, value in attributes.items() if value is not None}
 
     def _chunk(self) -> int:
         """So many that Ctrl-C is heard within a second or so; 20 or more, to keep members in a core's cache."""
@@ -333,7 +354,12 @@ def _reporter(first: int, show: Any) -> Any:
         return None
     if not callable(show):
         raise TypeError(f"progress={show!r}: pass True, False or a function of a bandmill.Progress")
-    return lambda step, steps, time: show(Progress(step - first, steps - first, time)) is not False
+
+    def report(step: int, steps: int, time: float) -> bool:
+        answer = show(Progress(step - first, steps - first, time))
+        return bool(answer) if isinstance(answer, (bool, np.bool_)) else True  # None and the like: go on
+
+    return report
 
 
 def _warn(text: str) -> None:

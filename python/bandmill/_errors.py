@@ -29,7 +29,10 @@ class SingularMatrixError(_AtRow, np.linalg.LinAlgError):
 
 
 class UnstableError(Error, ArithmeticError):
-    """Members of an ensemble are no longer finite; `member` is the first that was noticed, `time` is when it was."""
+    """Members of an ensemble are no longer finite; `member` is the first that was noticed.
+
+    `time` is when it was noticed: at the end of a chunk.
+    """
 
     def __init__(self, text: str, member: int, time: float) -> None:
         super().__init__(text, member, time)

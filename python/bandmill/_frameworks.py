@@ -180,7 +180,16 @@ def framework_named(name: str) -> Any:
     """The framework, which is imported if need be."""
     if name not in _ALL:
         raise InvalidArgumentError(f"framework={name!r} is not known: pass {', '.join(map(repr, _ALL))}")
-    importlib.import_module(name)
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:  # it is there, but something that it needs is not
+            raise
+        raise ModuleNotFoundError(
+            f"{name} is not installed, which framework={name!r} needs: pip install {name} (or as its own pages say), "
+            "or pass framework='numpy'",
+            name=name,
+        ) from None
     return _only(_ALL[name])
 
 

@@ -18,7 +18,7 @@ class LostMember(NamedTuple):
     """A member whose state is no longer finite; it is in no statistic from then on."""
 
     member: int  #: its number; they count from the ensemble's first_member
-    time: float  #: when it was noticed
+    time: float  #: when it was noticed: at the end of a chunk, so up to `chunk` steps after it was lost
     parameters: dict[str, float]  #: its own
 
 
@@ -57,8 +57,14 @@ class History(Mapping[str, Statistic]):
     interrupted: bool  #: it ended before its time
 
     def __init__(
-        self, measured: _bandmill.Measured, requests: list[Request], keep_values: bool, member: tuple[int, list[str]]
+        self,
+        measured: _bandmill.Measured,
+        requests: list[Request],
+        keep_values: bool,
+        member: tuple[int, list[str]],
+        attributes: dict[str, Any],
     ) -> None:
+        self._attributes = attributes  # what was run, for to_xarray()
         self.time, self.step, self.interrupted = measured.times, measured.steps, measured.interrupted
         self._first_member, names = member
         self.lost = [LostMember(m, when, dict(zip(names, own))) for m, when, own in measured.lost]
@@ -93,7 +99,10 @@ class History(Mapping[str, Statistic]):
         return name in self._statistics
 
     def to_xarray(self) -> Any:
-        """An xarray.Dataset: domain_size_mean and so on over `time`; values over `time` and `member`."""
+        """An xarray.Dataset: domain_size_mean and so on over `time`; values over `time` and `member`.
+
+        Its `attrs` tell what was run.
+        """
         try:
             import xarray
         except ModuleNotFoundError:
@@ -103,12 +112,11 @@ class History(Mapping[str, Statistic]):
         variables: dict[str, Any] = {}
         coordinates: dict[str, Any] = {"time": self.time, "step": ("time", self.step)}
         for name, s in self._statistics.items():
-            parts = {
-                "mean": s.mean,
-                "stderr": s.standard_error,
-                "variance": s.variance,
-            }  # as files of studies have them
-            for part, array in {**parts, "members": s.members, "left_out": s.left_out}.items():
+            parts = {"mean": s.mean, "stderr": s.standard_error, "variance": s.variance}  # as in files of studies
+            parts |= {"members": s.members, "left_out": s.left_out}
+            if s.histogram is not None:
+                parts |= {"below": s.below, "above": s.above}
+            for part, array in parts.items():
                 variables[f"{name}_{part}"] = ("time", array)
             if s.values is not None:
                 variables[name] = (("time", "member"), s.values)
@@ -116,7 +124,7 @@ class History(Mapping[str, Statistic]):
             if s.histogram is not None and s.bin_edges is not None:
                 variables[f"{name}_histogram"] = (("time", f"{name}_bin"), s.histogram)
                 coordinates[f"{name}_bin"] = (s.bin_edges[1:] + s.bin_edges[:-1]) / 2
-        return xarray.Dataset(variables, coordinates)
+        return xarray.Dataset(variables, coordinates, self._attributes)
 
     def __repr__(self) -> str:
         text = f"bandmill.History({len(self.time)} samples of {', '.join(self) or 'nothing'}"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Sequence, TypeVar
 import numpy as np
 
 from . import _bandmill
+from ._arguments import count, host_array, refuse_mask, refuse_operands
 from ._errors import InvalidArgumentError
 from ._frameworks import JAX, Torch, find_framework
 
@@ -51,12 +52,16 @@ class Plan:
         b's framework, device, dtype and shape. `out` is an array to write it to, and may be b itself.
         """
         # NumPy first and in few steps: after a large solve the caches hold none of this, and each step costs some us.
-        if type(b) is np.ndarray:
-            to = np.empty_like(b) if out is None else out
-            if type(to) is np.ndarray and self._native.solve(b, to, axis, 0) == _SOLVED:
-                return to  # type: ignore[return-value]
-        x: Array = self._dispatch(b, out, axis)
-        return x
+        try:
+            if type(b) is np.ndarray:
+                to = np.empty_like(b) if out is None else out
+                if type(to) is np.ndarray and self._native.solve(b, to, axis, 0) == _SOLVED:
+                    return to  # type: ignore[return-value]
+            x: Array = self._dispatch(b, out, axis)
+            return x
+        except TypeError:
+            refuse_operands(b, out, axis)  # where it can say more than that
+            raise
 
     def _dispatch(self, b: Any, out: Any, axis: int) -> Any:
         framework = find_framework(b)
@@ -170,6 +175,7 @@ def factor(
     """
     if threads is not None and (not isinstance(threads, int) or threads < 1):
         raise InvalidArgumentError(f"threads={threads!r}: pass how many threads to use, 1 or more, or leave it out")
+    refuse_mask(ab, "ab")
     framework = find_framework(ab)
     try:
         entries = np.asarray(ab if framework is None else framework.to_host(ab, "ab"))
@@ -205,13 +211,12 @@ def toeplitz(coefficients: Sequence[float], n: int, *, periodic: bool = True) ->
     The corners of ab are filled, which is right for an open matrix too (it does not look at them); with periodic=False
     they are 0.
     """
-    weights = np.asarray(coefficients, dtype=np.float64)
+    weights = host_array(coefficients, "coefficients").astype(np.float64)
     if weights.shape not in ((3,), (5,)):
         raise InvalidArgumentError(
             f"coefficients have shape {weights.shape}: pass 3 (tridiagonal) or 5 (pentadiagonal), the lowest first"
         )
-    if n < 1:
-        raise InvalidArgumentError(f"n={n}: a matrix has at least one row")
+    n = count(n, "n", 1)
     half = len(weights) // 2
     ab = np.repeat(weights[::-1, np.newaxis], n, axis=1)
     if not periodic:

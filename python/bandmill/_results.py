@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import pathlib
+import warnings
 from typing import Any
+
+from ._errors import InvalidArgumentError
 
 # What HDF5 and netCDF-4 keep about dimensions; no attributes of the data.
 _INTERNAL = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"}
@@ -15,14 +19,42 @@ def open_results(path: str | os.PathLike[str]) -> Any:
     """The results of a study as an xarray.Dataset: named dimensions, units, and in `attrs` how they were made.
 
     netCDF4 (or h5netcdf) reads a variable when it is first used; where neither is installed h5py reads all at once.
+    What is no such file is an InvalidArgumentError; one that a study has not finished is warned of.
     """
     xarray = _required("xarray")
-    for engine, module in (("netcdf4", "netCDF4"), ("h5netcdf", "h5netcdf")):
-        if _installed(module):
-            return xarray.open_dataset(path, engine=engine)
-    if not _installed("h5py"):
+    engines = [engine for engine, module in (("netcdf4", "netCDF4"), ("h5netcdf", "h5netcdf")) if _installed(module)]
+    if not engines and not _installed("h5py"):
         _required("netCDF4")
-    return _read_by_h5py(path)
+    name = pathlib.PurePath(path).name
+    with pathlib.Path(path).open("rb") as file:  # what is not there, or may not be read, is told as by open()
+        wrong = why_not_results(file.read(64))
+    if wrong:
+        raise InvalidArgumentError(f"{name} {wrong}")
+    try:
+        data = xarray.open_dataset(path, engine=engines[0]) if engines else _read_by_h5py(path)
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise InvalidArgumentError(
+            f"{name} begins like a results file but cannot be read ({error}): it is cut off or damaged, or a study is "
+            "writing it; copy or make it again"
+        ) from error
+    if name.endswith(".partial") or not str(data.attrs.get("finished", "finished")).strip():
+        warnings.warn(
+            f"{name} is unfinished: what the study has not reached reads as NaN", UserWarning, stacklevel=2
+        )
+    return data
+
+
+def why_not_results(start: bytes) -> str:
+    """What a file with these first bytes is, and what to give instead; empty if they are those of netCDF."""
+    if start.startswith((b"\x89HDF\r\n\x1a\n", b"CDF")):
+        return ""
+    if start.startswith(b"bandmill checkpoint"):
+        return "is a checkpoint: go on with it by 'bandmill resume', and give the file that this writes"
+    if not start:
+        return "is empty: give a file that --out of a study named"
+    if start.lstrip().startswith((b"{", b"[")):
+        return "is JSON, as --json writes (no netCDF): read it with json.load, or give the file that --out named"
+    return "is no results file (it is neither netCDF-4 nor HDF5): give one that --out of a study named"
 
 
 def _installed(module: str) -> bool:

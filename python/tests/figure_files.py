@@ -47,6 +47,25 @@ def coarsen(path, length=2 * math.pi, members=100):
     return data
 
 
+def coarsen_planes(path, members=8):
+    """l = 2 t^0.3 and R = 0.6 t^0.25, exactly; 64 x 32 points on 2 pi x pi."""
+    time = np.geomspace(0.01, 10, 80)
+    columns = {
+        "domain_size_mean": 2 * time**0.3,
+        "domain_size_stderr": np.full(time.size, 0.02),
+        "domain_length": 0.6 * time**0.25,
+        "member_count": np.full(time.size, members),
+    }
+    attributes = {**COMMON, "equation": "cahn-hilliard", "options": f"dimensions = 2\nmembers = {members}\n"}
+    attributes |= {"dimensions": 2, "length_x": 2 * math.pi, "length_y": math.pi, "points_x": 64, "points_y": 32}
+    attributes |= {"gamma": 0.01, "time_step": 0.004, "seed": 9, "fit_from": 1.0, "fit_to": 10.0}
+    attributes |= {"fit_prefactor": 2.0, "fit_exponent": 0.3, "fit_exponent_error95": 0.0123, "fit_correlation": 0.9}
+    attributes |= {"fit_length_prefactor": 0.6, "fit_length_exponent": 0.25, "fit_length_exponent_error95": 0.0456}
+    data = xarray.Dataset({name: ("time", column) for name, column in columns.items()}, {"time": time}, attributes)
+    data.to_netcdf(path)
+    return data
+
+
 def simulate(path, members=2, equation="cahn-hilliard"):
     time, x = np.linspace(0, 5, 11), np.arange(16) * 2 * math.pi / 16
     values = np.tanh(time)[:, None, None] * np.sin(x + np.arange(members)[:, None])

@@ -47,6 +47,13 @@ def test_every_public_name_is_described():
             assert f"`{name}`" in text, name
 
 
+def test_times_of_loss_are_described_as_when_it_was_noticed():
+    text = (ROOT / "docs" / "python.md").read_text()
+    (loss,) = re.findall(r"as `LostMember`: `member`, `time` \((.*?)\)", text)
+    assert "noticed" in loss and "chunk" in loss
+    assert "time` is when it was noticed" in text and "`time` is when it was noticed" in bandmill.UnstableError.__doc__
+
+
 def test_the_stub_has_the_module_s_names():
     from bandmill import _bandmill
 

@@ -1,5 +1,7 @@
 """What ensembles refuse, as what, and in which words."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -44,19 +46,22 @@ def test_equations(make, error, text):
 @pytest.mark.parametrize(
     "options, error, text",
     [
-        ({"members": 0}, ValueError, "cannot have 0 members"),
-        ({"members": -1}, ValueError, "members=-1 is out of range"),
+        ({"members": 0}, ValueError, "members=0 is out of range: pass a whole number of 1 or more"),
+        ({"members": -1}, ValueError, "members=-1 is out of range: pass a whole number of 1 or more"),
+        ({"initial": np.ma.zeros(16)}, TypeError, "initial is of type MaskedArray"),
         ({"members": 2.5}, TypeError, "members=2.5 is no whole number"),
         ({"members": None}, ValueError, "how many members are there.*pass members="),
         ({"points": 4}, ValueError, "a grid of 4 points is too small"),
+        ({"points": 0}, ValueError, "points=0 is out of range: pass a whole number of 1 or more"),
+        ({"members": 2**64}, ValueError, "from 1 to 9223372036854775807"),
         ({"points": "many"}, TypeError, "points='many' is no whole number"),
         ({"length": 0}, ValueError, "cannot have the length 0"),
         ({"length": "long"}, TypeError, "length='long' is no number"),
         ({"ends": "open"}, ValueError, "no ends 'open': give periodic, neumann or dirichlet"),
         ({"end_value": 1.0}, ValueError, "the ends are periodic: only Dirichlet"),
-        ({"time_step": 0}, ValueError, "time_step=0: pass a positive number, or leave it out"),
+        ({"time_step": 0}, ValueError, "time_step=0: pass a positive, finite number, or leave it out"),
         ({"time_step": np.nan}, ValueError, "time_step=nan"),
-        ({"time_step": np.inf}, ValueError, "time step cannot be inf"),
+        ({"time_step": np.inf}, ValueError, "time_step=inf: pass a positive, finite number, or leave it out for a"),
         ({"seed": -1}, ValueError, "seed=-1 is out of range"),
         ({"seed": 2**64}, ValueError, "seed=18446744073709551616 is out of range"),
         ({"seed": "x"}, TypeError, "seed='x' is no whole number"),
@@ -117,6 +122,8 @@ def test_options(options, error, text):
         ({"steps": 1, "histograms": {"mean": (1, 0, 5)}}, ValueError, "histogram of mean goes from 1 to 0"),
         ({"steps": 1, "histograms": {"mean": (0, 1, 0)}}, ValueError, "bins=0"),
         ({"steps": 1, "histograms": {"nothing": (0, 1, 5)}}, ValueError, "no observable 'nothing'"),
+        ({"steps": 1, "histograms": ["mean"]}, TypeError, r"histograms=\['mean'\] is no dict: pass one, as in"),
+        ({"steps": 1, "observables": 3}, TypeError, "observables=3 is no list of names: pass some of mean"),
         ({"steps": 1, "progress": 3}, TypeError, "progress=3: pass True, False or a function"),
         ({"steps": 1, "chunk": 0}, ValueError, "chunk=0"),
     ],
@@ -128,6 +135,28 @@ def test_advance(options, error, text):
         ensemble.advance(**options)
     assert ensemble.step == 5 and ensemble.history is history
     ensemble.advance(steps=1)
+
+
+def test_a_loss_is_noticed_at_the_end_of_a_chunk():
+    for chunk in (5, 20):
+        ensemble = small()
+        state = ensemble.state
+        state[1] *= 1e9  # not finite after very few steps
+        ensemble.state = state
+        with pytest.warns(bandmill.AccuracyWarning):
+            (lost,) = ensemble.advance(steps=40, chunk=chunk).lost
+        assert lost.member == 1 and lost.time == pytest.approx(chunk * 0.01)
+
+
+def test_too_many_members_for_the_memory():
+    with pytest.raises(MemoryError, match=r"1000000000000 members of 256 points .*2.05e\+06 GB.*fewer members"):
+        bandmill.Ensemble(CH, 10**12)
+
+
+def test_a_framework_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match="torch is not installed.*pip install torch.*framework='numpy'"):
+        small(framework="torch")
 
 
 def test_states():

@@ -78,6 +78,27 @@ def test_to_xarray():
     assert np.array_equal(data["mean"], history["mean"].values)
     assert np.array_equal(data.domain_size_stderr, history["domain_size"].standard_error)
     assert data.domain_size_histogram.dims == ("time", "domain_size_bin")
+    for part in ("members", "left_out", "below", "above"):
+        assert np.array_equal(data[f"domain_size_{part}"], getattr(history["domain_size"], part))
+    counted = data.domain_size_histogram.sum("domain_size_bin") + data.domain_size_below + data.domain_size_above
+    assert np.array_equal(counted, data.domain_size_members)
+    assert "mean_below" not in data  # it has no histogram
+
+
+def test_to_xarray_tells_what_was_run(tmp_path):
+    pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    ensemble = bandmill.Ensemble(bandmill.CahnHilliard(0.02), 3, points=16, time_step=0.01, seed=2**64 - 1)
+    data = ensemble.advance(steps=2, observables="mean").to_xarray()
+    expected = {"equation": "cahn-hilliard", "gamma": 0.02, "members": 3, "points": 16, "time_step": 0.01}
+    expected |= {"seed": 2**64 - 1, "version": bandmill.__version__, "dtype": "float64", "device": "cpu"}
+    assert expected.items() <= data.attrs.items()
+    data.to_netcdf(tmp_path / "a.nc", engine="netcdf4")
+    with bandmill.open(tmp_path / "a.nc") as again:
+        assert expected.items() <= again.attrs.items()
+    forced = bandmill.Ensemble(bandmill.ForcedCahnHilliard([1, 2, 3]), initial=np.zeros(16), time_step=0.01)
+    given = forced.advance(steps=1).to_xarray()
+    assert "seed" not in given.attrs and "amplitude" not in given.attrs and given.attrs["speed"] == 0.5
 
 
 def test_without_xarray(monkeypatch):

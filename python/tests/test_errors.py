@@ -81,18 +81,23 @@ def test_no_gpu():
     [
         (np.ones((10, 3), int), {}, TypeError, r"b holds int64 .* as in b.astype\(float\)"),
         (np.ones((10, 3), bool), {}, TypeError, "b holds bool"),
-        (np.ones((10, 3), complex), {}, TypeError, "b holds complex128"),
+        (np.ones((10, 3), complex), {}, TypeError, r"b holds complex128 .*plan.solve\(b.real\) \+ 1j"),
         (np.ones((10, 3), np.float16), {}, TypeError, "b holds float16"),
-        (np.ones((10, 3), ">f8"), {}, TypeError, "b is of type ndarray with dtype >f8"),
+        (np.ones((10, 3), ">f8"), {}, TypeError, r"b holds float64 in the byte order .*b.astype\('float64'\)"),
+        (np.ones((10, 3), ">f4"), {}, TypeError, r"b.astype\('float32'\)"),
         (np.ones((10, 3), object), {}, TypeError, "b is of type ndarray with dtype object"),
         ([1.0] * 10, {}, TypeError, "b is of type list: pass an array"),
-        (np.ma.ones(10), {}, TypeError, "b is of type MaskedArray"),
+        (np.ma.ones(10), {}, TypeError, r"b is of type MaskedArray .*mask would be lost.*b.filled"),
         (np.float64(1), {}, TypeError, "b is of type float64"),
         (np.array(1.0), {}, ValueError, "b has no axes"),
         (np.ones((3, 10)), {}, ValueError, r"b has shape \(3, 10\), so 3 unknowns along axis 0, but the matrix has 10"),
         (B, {"axis": 2}, ValueError, "axis=2 does not exist"),
         (B, {"axis": -3}, ValueError, "from -2 to 1"),
-        (B, {"axis": 0.5}, TypeError, "axis"),
+        (B, {"axis": 0.5}, TypeError, "axis=0.5 is no whole number: pass the axis of b"),
+        (B, {"axis": 1.0}, TypeError, "axis=1.0 is no whole number"),
+        (B, {"axis": None}, TypeError, "axis=None is no whole number"),
+        (B, {"axis": (0, 1)}, TypeError, r"axis=\(0, 1\) is no whole number"),
+        (B, {"out": np.ones((10, 3), ">f8")}, TypeError, "out holds float64 in the byte order"),
         (B, {"out": np.ones((10, 4))}, ValueError, r"out has shape \(10, 4\) and b has shape \(10, 3\)"),
         (B, {"out": np.ones((10, 3), np.float32)}, TypeError, "out holds float32 and b float64"),
         (B, {"out": [0.0] * 10}, TypeError, "b is an array of NumPy and out is of type list"),
@@ -128,8 +133,27 @@ def test_plans_are_made_by_factor():
 def test_toeplitz():
     with pytest.raises(ValueError, match=r"coefficients have shape \(4,\)"):
         bandmill.toeplitz([1, 2, 3, 4], 10)
-    with pytest.raises(ValueError, match="n=0"):
+    with pytest.raises(ValueError, match="n=0 is out of range: pass a whole number of 1 or more"):
         bandmill.toeplitz([1, 2, 3], 0)
+    for n in ("5", 2.5, None):
+        with pytest.raises(TypeError, match=f"n={n!r} is no whole number"):
+            bandmill.toeplitz([1, 2, 3], n)
+    for coefficients in ([1j, 2, 1], ["1", "2", "1"]):
+        with pytest.raises(TypeError, match="coefficients holds .*real numbers"):
+            bandmill.toeplitz(coefficients, 4)
+    assert bandmill.toeplitz([1, 2, 3], np.int32(4)).shape == (3, 4)
+
+
+def test_masks_are_not_dropped():
+    with pytest.raises(TypeError, match="ab is of type MaskedArray.*ab.filled"):
+        bandmill.factor(np.ma.array(AB))
+
+
+def test_the_advice_for_complex_numbers_and_foreign_bytes_works():
+    b = B + 1j * np.arange(30.0).reshape(10, 3)
+    x = PLAN.solve(b.real) + 1j * PLAN.solve(b.imag)
+    assert np.allclose(x.imag, PLAN.solve(np.arange(30.0).reshape(10, 3)), rtol=1e-14)
+    assert np.array_equal(PLAN.solve(B.astype(">f8").astype("float64")), PLAN.solve(B))
 
 
 def test_no_framework_is_imported():

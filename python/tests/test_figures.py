@@ -88,6 +88,55 @@ def test_growth_without_a_fit_or_a_finished_study(tmp_path):
         figures.domain_growth(data)
 
 
+def test_one_run_has_a_fit_without_an_error(tmp_path):
+    data = files.coarsen(tmp_path / "a.nc")
+    data["domain_size_stderr"] *= float("nan")
+    data.attrs |= {"fit_slope_error95": float("nan"), "fit_slope": -0.0009}
+    figure = figures.domain_growth(data)
+    above, below = figure.axes
+    assert np.allclose(lines(above, "fit")[0].get_ydata(), 1.9 - 0.0009 * np.log([0.4, 100]), rtol=1e-15)
+    assert lines(below, "rest") and "no error (too few runs)" in words(figure) and "1.9000 -0.0009" in words(figure)
+    assert "standard errors" not in words(figure) and "least-squares" in words(figure)
+
+
+def test_growth_in_planes_is_a_power_law(tmp_path):
+    data = files.coarsen_planes(tmp_path / "planes.nc")
+    figure = figures.domain_growth(tmp_path / "planes.nc")
+    late = data.time.values >= 0.25  # a quarter of the beginning of the fit
+    laws = zip(figure.axes, (data.domain_size_mean, data.domain_length), (2, 0.6), (0.3, 0.25), strict=True)
+    for axes, values, prefactor, exponent in laws:
+        assert axes.get_xscale() == axes.get_yscale() == "log"
+        (mean,), (fit,), (theory,) = lines(axes, "mean"), lines(axes, "fit"), lines(axes, "theory")
+        assert np.array_equal(mean.get_xydata(), np.stack([data.time.values, values], 1)[late])
+        assert np.allclose(fit.get_xydata(), [(1, prefactor), (10, prefactor * 10**exponent)], rtol=1e-14)
+        assert np.diff(np.log10(theory.get_ydata())) == pytest.approx(1 / 3)
+    edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert edges.max() == pytest.approx(data.domain_size_mean.values[-1] + 1.96 * 0.02)
+    for part in (
+        *("2.0000", "0.3000", "0.0123 (95 %)", "0.6000", "0.2500", "0.0456 (95 %)", r"1 \leq t \leq 10"),
+        *(r"L = 2\pi \times \pi$", r"N = 64 \times 32$", "8 runs", "2D", r"\gamma = 0.01", "seed 9", "t = 0.004"),
+    ):
+        assert part in words(figure), part
+    files.coarsen(tmp_path / "lines.nc")
+    with pytest.raises(bandmill.InvalidArgumentError, match="planes.nc is of planes and lines.nc of lines"):
+        figures.domain_growth(tmp_path / "lines.nc", tmp_path / "planes.nc")
+
+
+def test_planes_without_errors_a_fit_or_a_finished_study(tmp_path):
+    data = files.coarsen_planes(tmp_path / "planes.nc", members=1)
+    data["domain_size_stderr"] *= float("nan")
+    data.attrs["fit_exponent_error95"] = float("nan")
+    figure = figures.domain_growth(data)
+    assert lines(figure.axes[0], "fit") and "no error (too few runs)" in words(figure)
+    assert "standard errors" not in words(figure) and "0.0456 (95 %)" in words(figure)
+    data.attrs["fit_exponent"] = float("nan")
+    axes, other = figures.domain_growth(data).axes
+    assert lines(axes, "mean") and not lines(axes, "fit") and lines(other, "fit")
+    data["domain_size_mean"] *= float("nan")
+    with pytest.raises(bandmill.InvalidArgumentError, match="no finite means"):
+        figures.domain_growth(data)
+
+
 def test_long_records_are_thinned_to_samples_of_the_file(tmp_path):
     data = files.coarsen(tmp_path / "a.nc").interp(time=np.linspace(0, 100, 30001))
     (mean,) = lines(figures.domain_growth(data).axes[0], "mean")
@@ -125,8 +174,44 @@ def test_space_time_shows_one_member(tmp_path, log_time):
     assert mesh.get_clim() == (-np.abs(shown).max(), np.abs(shown).max())
     for part in ("member 1", "gamma = 0.01", r"L = 2\pi", "N = 16", "0.01", "seed 1"):
         assert part in words(figure)
-    with pytest.raises(bandmill.InvalidArgumentError, match="no member 2: it has 2"):
+    with pytest.raises(bandmill.InvalidArgumentError, match="no member 2: it has 0, 1"):
         figures.space_time(tmp_path / "run.nc", member=2)
+
+
+def test_parts_of_files_are_drawn(tmp_path):
+    written = files.simulate(tmp_path / "run.nc", 7, "forced-cahn-hilliard")
+    data = bandmill.open(tmp_path / "run.nc")
+
+    def shown(*source):
+        figure = figures.space_time(*source)
+        return np.asarray(figure.axes[0].collections[0].get_array()), words(figure)
+
+    for part, number, member in [
+        (data.isel(member=4), None, 4),
+        (data.isel(member=4, drop=True), None, 4),
+        (data.sel(member=[3, 5]), 5, 5),
+        (data.sel(member=[3, 5]), None, 3),
+        (data.sel(member=[3, 5]), -1, 5),
+        (data.sel(member=[3, 5]).transpose("x", "member", "time"), 3, 3),
+    ]:
+        values, text = shown(part) if number is None else shown(part, number)
+        assert np.array_equal(values, written.C.isel(member=member).values.T)
+        assert f"f_0 = {float(written.forcing[member]):.4g}" in text
+        assert f"member {member}" in text or "member" not in part.coords
+    with pytest.raises(bandmill.InvalidArgumentError, match="no member 1: it has 3, 5"):
+        figures.space_time(data.sel(member=[3, 5]), 1)
+    with pytest.raises(TypeError, match="member='a' is no whole number"):
+        figures.space_time(data, member="a")
+    with pytest.raises(bandmill.InvalidArgumentError, match="part without the dimension x"):
+        figures.space_time(data.isel(x=0))
+    (axes,) = figures.patterns(data.isel(member=4, time=-1)).axes
+    assert [list(line.get_ydata()) for line in axes.get_lines()] == [written.C[-1, 4].values.tolist()]
+    files.coarsen(tmp_path / "a.nc")
+    assert len(figures.distributions(bandmill.open(tmp_path / "a.nc").isel(histogram_time=0)).axes) == 2
+    assert figures.domain_growth(bandmill.open(tmp_path / "a.nc").isel(time=30)).axes
+    files.flow_map(tmp_path / "map.nc")
+    with pytest.raises(bandmill.InvalidArgumentError, match="a part with 1 axes"):
+        figures.flow_maps(bandmill.open(tmp_path / "map.nc").isel(mean=0))
 
 
 def test_space_time_with_values_that_are_not_finite(tmp_path):
@@ -239,6 +324,35 @@ def test_patterns_of_a_map_have_one_state_for_each_class(tmp_path):
     files.flow_map(tmp_path / "none.nc", states=False)
     with pytest.raises(bandmill.InvalidArgumentError, match="none.nc has no variable state.*--keep-states"):
         figures.patterns(tmp_path / "none.nc")
+
+
+def test_points_of_patterns_must_lie_on_the_map(tmp_path):
+    files.flow_map(tmp_path / "map.nc")
+    for at in ((1.45, 0.1), np.array([[1.45, 0.1]])):
+        (chosen,) = figures.patterns(tmp_path / "map.nc", at=at).axes
+        assert title(chosen).startswith("A2")
+    assert len(figures.patterns(tmp_path / "map.nc", at=[(1.6, 2.2), (-0.1, -0.2)]).axes) == 2  # rims of outer cells
+    for at in ([(9, 9)], [(0.5, 1.0), (-0.2, 1.0)], [(0.5, math.nan)]):
+        with pytest.raises(
+            bandmill.InvalidArgumentError, match=r"no cell at .*mean from -0.15 to 1.65 and forcing from -0.25 to 2"
+        ):
+            figures.patterns(tmp_path / "map.nc", at=at)
+    for at in (0.5, [], [(1, 2, 3)], "here", [(1, 2), (3,)]):
+        with pytest.raises(bandmill.InvalidArgumentError, match=r"are no points: .* pairs \(mean, forcing\)"):
+            figures.patterns(tmp_path / "map.nc", at=at)
+    with pytest.raises(TypeError, match="panel='a' is no whole number"):
+        figures.patterns(tmp_path / "map.nc", panel="a")
+
+
+def test_how_many_records_of_runs(tmp_path):
+    files.simulate(tmp_path / "run.nc")
+    with pytest.raises(bandmill.InvalidArgumentError, match="times=0 .* pass a whole number of 1 or more"):
+        figures.patterns(tmp_path / "run.nc", times=0)
+    figure = figures.patterns(tmp_path / "run.nc", times=1000)
+    assert len(figure.axes[0].get_lines()) == 11
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["$t = 0$ to 4.5 (10 records)", "$t = 5$"]
+    assert len(figures.patterns(tmp_path / "run.nc", times=8).legends[0].get_texts()) == 8
 
 
 def test_patterns_of_runs_are_their_last_records(tmp_path):

@@ -57,6 +57,9 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path):
     (tmp_path / "c.txt").write_text("words")
     with pytest.raises(bandmill.InvalidArgumentError, match="c.txt is neither netCDF nor JSON"):
         figures.convergence(tmp_path / "c.txt")
+    (tmp_path / "run.nc.checkpoint").write_bytes(b"bandmill checkpoint\n\n\n\n\n" + bytes(99))
+    with pytest.raises(bandmill.InvalidArgumentError, match="run.nc.checkpoint is a checkpoint.*resume"):
+        figures.space_time(tmp_path / "run.nc.checkpoint")
     with pytest.raises(FileNotFoundError, match="nothing.nc"):
         figures.space_time(tmp_path / "nothing.nc")
     with pytest.raises(TypeError, match="not from int"):
@@ -111,6 +114,21 @@ def test_the_command_draws_what_it_can(tmp_path, capsys):
         main([])
 
 
+def test_an_unfinished_file_does_not_keep_others_from_being_drawn(tmp_path, capsys):
+    files.coarsen(tmp_path / "done.nc")
+    empty = files.coarsen(tmp_path / "other.nc").drop_vars(["interface_histogram", "domain_size_histogram"])
+    empty["domain_size_mean"] *= float("nan")
+    empty.to_netcdf(tmp_path / "big.nc.partial")
+    arguments = [str(tmp_path / name) for name in ("done.nc", "big.nc.partial", "other.nc")]
+    assert main([*arguments, "-o", str(tmp_path / "out"), "--format", "svg"]) == 1
+    written, complaints = capsys.readouterr()
+    assert "domain-growth.svg" in written and (tmp_path / "out" / "domain-growth.svg").exists()
+    assert "big.nc.partial is unfinished" in complaints and "big.nc.partial has no finite means" in complaints
+    assert complaints.count("\n") == 2
+    assert main([arguments[1], "-o", str(tmp_path / "none"), "--format", "svg"]) == 1
+    assert not (tmp_path / "none").exists()
+
+
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "figures.md").read_text()
 SECTIONS = {
     text.partition("\n")[0]: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for text in PAGE.split("\n## ")
@@ -150,6 +168,7 @@ def test_what_the_program_writes_is_drawn(tmp_path):
     """Short studies by the real program, every figure of them."""
     commands = (
         "coarsen --members 40 --points 64 --until 2 --histogram-times 1,2 --out coarsen.nc --json coarsen.json",
+        "coarsen --dimensions 2 --members 2 --points 32 --length pi --dt 0.004 --until 1 --out p.nc --json p.json",
         "simulate --members 2 --points 32 --until 1 --save-every 0.1 --out run.nc",
         "map --grid 5x4 --points 32 --until 2 --speed 0.5,1 --out map.nc",
         "converge --points 32:64 --out converge.nc --json converge.json",
@@ -160,6 +179,6 @@ def test_what_the_program_writes_is_drawn(tmp_path):
     inputs = [str(path) for path in sorted(tmp_path.iterdir())]
     assert main([*inputs, "-o", str(tmp_path / "out"), "--format", "svg"]) == 0
     assert {path.stem for path in (tmp_path / "out").iterdir()} == {
-        *("domain-growth", "coarsen-distributions", "run-space-time", "run-patterns"),
+        *("domain-growth", "domain-growth-2d", "coarsen-distributions", "run-space-time", "run-patterns"),
         *("flow-maps", "map-patterns", "convergence"),
     }

@@ -4,6 +4,7 @@ import io
 import sys
 import types
 
+import numpy as np
 import pytest
 
 import bandmill
@@ -85,6 +86,18 @@ def test_advance_draws_it(capsys):
     ensemble.advance(steps=10, progress=False)
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and "30/30 steps, t = 0.3" in err
+
+
+def test_booleans_of_numpy_are_booleans(capsys):
+    ensemble = small()
+    assert not ensemble.advance(steps=30, progress=lambda now: np.bool_(True), chunk=10).interrupted
+    assert ensemble.advance(steps=30, progress=lambda now: np.bool_(False), chunk=10).interrupted
+    assert ensemble.step == 40
+    assert not ensemble.advance(steps=30, progress=lambda now: 0, chunk=10).interrupted  # no boolean: it goes on
+    ensemble.advance(steps=10, progress=np.bool_(False))
+    assert capsys.readouterr().err == ""
+    ensemble.advance(steps=10, progress=np.bool_(True))
+    assert "10/10 steps" in capsys.readouterr().err
 
 
 def test_a_bar_that_is_interrupted_is_ended(monkeypatch):

@@ -1,6 +1,7 @@
 """bandmill.open. (What the program writes is read in tests/cli.)"""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -25,6 +26,44 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     pytest.importorskip("netCDF4")
     with pytest.raises(FileNotFoundError, match="nothing.nc"):
         bandmill.open(tmp_path / "nothing.nc")
+
+
+@pytest.mark.parametrize("reader", ["netCDF4", "h5py"])
+def test_what_is_no_results_file_is_told(tmp_path, monkeypatch, reader):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    pytest.importorskip(reader)
+    whole = tmp_path / "whole.nc"
+    xarray.Dataset({"l": ("time", np.arange(5000.0))}).to_netcdf(whole, engine="netcdf4")
+    if reader == "h5py":
+        hide(monkeypatch, "netCDF4", "h5netcdf")
+    for name, content, text in [
+        ("words.nc", b"no data here", "words.nc is no results file .*--out"),
+        ("summary.nc", b'\n{"study": "coarsen"}', "summary.nc is JSON.*--out"),
+        ("none.nc", b"", "none.nc is empty"),
+        ("run.nc.checkpoint", b"bandmill checkpoint\n\n\n\n\n" + bytes(99), "is a checkpoint.*bandmill resume"),
+        ("cut.nc", whole.read_bytes()[:20000], "cut.nc begins like a results file but cannot be read .*cut off"),
+        ("head.nc", whole.read_bytes()[:100], "head.nc begins like"),
+    ]:
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(bandmill.InvalidArgumentError, match=text):
+            bandmill.open(tmp_path / name)
+    with pytest.raises(IsADirectoryError):
+        bandmill.open(tmp_path)
+
+
+def test_an_unfinished_file_is_warned_of(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    for name, finished in (("a.nc", "   "), ("b.nc.partial", "2026-01-01T00:00:00Z")):
+        xarray.Dataset({"l": 1.0}, attrs={"finished": finished}).to_netcdf(tmp_path / name, engine="netcdf4")
+        with pytest.warns(UserWarning, match=f"{name} is unfinished") as caught, bandmill.open(tmp_path / name) as data:
+            assert data.l == 1
+        assert caught[0].filename == __file__
+    xarray.Dataset({"l": 1.0}, attrs={"finished": "now"}).to_netcdf(tmp_path / "c.nc", engine="netcdf4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bandmill.open(tmp_path / "c.nc").close()
 
 
 def hide(monkeypatch, *modules):

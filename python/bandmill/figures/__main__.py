@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ from . import (
     speedups,
 )
 from ._files import Result, identify
+from ._planes import is_plane
 
 # All files of these kinds are drawn into one figure, of the others each into its own.
 TOGETHER: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -58,21 +60,21 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def plan(results: list[Result]) -> list[tuple[str, Callable[[], Any]]]:
-    """Names of figures, and what draws them."""
-    drawings: list[tuple[str, Callable[[], Any]]] = []
+def plan(results: list[Result]) -> list[tuple[str, Callable[..., Any], list[Result]]]:
+    """Names of figures, what draws them, and from which files."""
+    drawings: list[tuple[str, Callable[..., Any], list[Result]]] = []
     groups: dict[str, list[Result]] = {}
     for result in results:
         if result.kind in TOGETHER and not (result.kind == "map" and result.is_summary):
-            groups.setdefault(TOGETHER[result.kind][0], []).append(result)
+            name = TOGETHER[result.kind][0] + ("-2d" if is_plane(result) else "")
+            groups.setdefault(name, []).append(result)
     for name, members in groups.items():
-        draw = TOGETHER[members[0].kind][1]
-        drawings.append((name, lambda draw=draw, members=members: draw(*members)))
+        drawings.append((name, TOGETHER[members[0].kind][1], members))
     for result in results:
         for name, draw in ALONE.get(result.kind, []):
             if drawable(result, name):
                 stem = pathlib.PurePath(result.name).stem
-                drawings.append((f"{stem}-{name}", lambda draw=draw, result=result: draw(result)))
+                drawings.append((f"{stem}-{name}", draw, [result]))
     return drawings
 
 
@@ -87,6 +89,20 @@ def drawable(result: Result, name: str) -> bool:
     return {"distributions": "interface_histogram", "patterns": "state"}[name] in result.data.variables
 
 
+def drawn(draw: Callable[..., Any], files: list[Result], complain: Callable[[Exception], None]) -> Any:
+    """The figure of the files that can be drawn; each of the others is complained of. None where no file is left."""
+    try:
+        return draw(*files)
+    except Error as error:
+        if len(files) < 2:
+            complain(error)
+            return None
+    usable = [file for file in files if drawn(draw, [file], complain) is not None]
+    if len(usable) < len(files):
+        return draw(*usable) if usable else None
+    return draw(*files)  # each alone can be drawn, but not all together: the error says why
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     failed, results = False, []
@@ -97,22 +113,28 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"bandmill.figures: {error}", file=sys.stderr)
 
     for file in options.files:
-        try:
-            results.append(identify(file))
-        except (Error, OSError) as error:
-            complain(error)
+        with warnings.catch_warnings(record=True) as notes:  # of files that are unfinished
+            warnings.simplefilter("always")
+            try:
+                results.append(identify(file))
+            except (Error, OSError) as error:
+                complain(error)
+        for note in notes:
+            print(f"bandmill.figures: {note.message}", file=sys.stderr)
     drawings = plan(results)
     if options.diagrams:
-        drawings += [("memory-hierarchy", memory_hierarchy), ("layouts", layouts)]
+        drawings += [("memory-hierarchy", memory_hierarchy, []), ("layouts", layouts, [])]
     drawn_from = {id(result) for result in results if plan([result])}
     for result in results:
         if id(result) not in drawn_from:
             remedy = "give the file of --out" if result.kind in TOGETHER or result.kind in ALONE else "it is left out"
             complain(ValueError(f"{result.name} has nothing to draw (it was written by '{result.kind}'): {remedy}"))
-    for name, draw in drawings:
+    for name, draw, files in drawings:
         try:
-            for path in save(draw(), options.out / name, options.format.split(","), dpi=options.dpi):
-                print(path)
+            figure = drawn(draw, files, complain)
+            if figure is not None:
+                for path in save(figure, options.out / name, options.format.split(","), dpi=options.dpi):
+                    print(path)
         except (Error, OSError) as error:
             complain(error)
     return 1 if failed else 0

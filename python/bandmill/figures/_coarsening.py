@@ -13,12 +13,14 @@ from matplotlib.ticker import MaxNLocator
 
 from .._errors import InvalidArgumentError
 from ._files import Result, read
+from ._planes import is_plane, plane_growth
 from ._style import (
     BLUE,
     COLUMN,
     INK,
     ORANGE,
     PAGE,
+    SIGMAS95,
     SKY,
     VERMILION,
     footer,
@@ -26,10 +28,9 @@ from ._style import (
     new_figure,
     plain_log_ticks,
     styled,
+    thinned,
 )
-from ._words import assignments, multiple_of_pi, problem, provenance, seed_of
-
-SIGMAS95 = 1.96  # of a normal distribution: 95 % lie within
+from ._words import assignments, multiple_of_pi, problem, provenance, runs, seed_of
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,7 @@ class Growth:
     def shown(self) -> np.ndarray:
         """Samples that are drawn: from a quarter of the fit's beginning on, a thousand at most."""
         start = self.fit.get("from", 0.4) / 4
-        usable = np.flatnonzero((self.time >= start) & np.isfinite(self.mean))
-        if usable.size > 1000:
-            wanted = np.geomspace(self.time[usable[0]], self.time[usable[-1]], 1000)
-            usable = usable[np.unique(np.searchsorted(self.time[usable], wanted).clip(0, usable.size - 1))]
-        return usable
+        return thinned(self.time, np.flatnonzero((self.time >= start) & np.isfinite(self.mean)))
 
 
 def read_growth(source: Any) -> Growth:
@@ -71,7 +68,8 @@ def read_growth(source: Any) -> Growth:
         time, mean, error = (data[name].values for name in ("time", "domain_size_mean", "domain_size_stderr"))
         members = result.number("members") or int(data["member_count"].max())
         fit = {key: result.attribute(f"fit_{key}") for key in keys}
-    complete = all(isinstance(fit.get(key), float | int) and math.isfinite(fit[key]) for key in keys)
+    fit = {key: value for key, value in fit.items() if isinstance(value, float | int) and math.isfinite(value)}
+    complete = {"from", "to", "slope", "intercept"} <= fit.keys()  # one run has no error, a flat line no correlation
     growth = Growth(result, time, mean, error, int(members), fit if complete else {})
     if not growth.shown().size:
         raise InvalidArgumentError(
@@ -82,10 +80,22 @@ def read_growth(source: Any) -> Growth:
 
 @styled
 def domain_growth(*sources: Any) -> Any:
-    """The mean of l against log t with its fit, and below it what the fit leaves, for each `bandmill coarsen` file."""
+    """The mean of l against log t with its fit, and below it what the fit leaves, for each `bandmill coarsen` file.
+
+    Of files of `coarsen --dimensions 2` both measures of size in logarithms, with their power laws."""
     if not sources:
         raise InvalidArgumentError("no files to draw: give one or more files of 'bandmill coarsen'")
-    growths = [read_growth(source) for source in sources]
+    results = [read(source, "coarsen") for source in sources]
+    planes = [result for result in results if is_plane(result)]
+    if len(planes) == len(results):
+        return plane_growth(results)
+    if planes:
+        line = next(result for result in results if not is_plane(result))
+        raise InvalidArgumentError(
+            f"{planes[0].name} is of planes and {line.name} of lines (a power law, and a logarithm): give 2D and 1D "
+            "files to two figures"
+        )
+    growths = [read_growth(result) for result in results]
     columns, blocks = min(2, len(growths)), -(-len(growths) // 2)
     figure = new_figure(PAGE if columns > 1 else COLUMN, 0.6 + 3.3 * blocks)
     axes = figure.subplots(2 * blocks, columns, sharey="row", squeeze=False, height_ratios=[2.6, 1] * blocks)
@@ -103,13 +113,12 @@ def domain_growth(*sources: Any) -> Any:
     for above, below in pairs[::columns]:
         above.set_ylabel(r"mean domain size $\bar{\ell}$")
         below.set_ylabel(r"$\bar{\ell}$ $-$ fit")
-    handles = [
-        Line2D([], [], color=BLUE, label=r"mean of $\ell = 1 / (1 - \langle C^2 \rangle)$"),
-        Patch(facecolor=SKY, alpha=0.6, label=r"$\pm 1.96$ standard errors"),
-        Line2D([], [], color=VERMILION, dashes=(4, 2), label="least-squares line"),
-    ]
+    handles = [Line2D([], [], color=BLUE, label=r"mean of $\ell = 1 / (1 - \langle C^2 \rangle)$")]
+    if any(np.isfinite(growth.error[growth.shown()]).any() for growth in growths):
+        handles.append(Patch(facecolor=SKY, alpha=0.6, label=r"$\pm 1.96$ standard errors"))
+    if any(growth.fit for growth in growths):
+        handles.append(Line2D([], [], color=VERMILION, dashes=(4, 2), label="least-squares line"))
     legend_above(figure, handles, 3 if columns > 1 else 2)
-    results = [growth.result for growth in growths]
     shared = list(dict.fromkeys(word for result in results for word in assignments(result, "gamma", "time_step")))
     footer(
         figure,
@@ -128,7 +137,7 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
     if few:
         above.errorbar(time, mean, band, color=BLUE, linestyle="none", capsize=2, linewidth=0.8)
     length, points = growth.result.number("length"), growth.result.number("points")
-    above.set_title(f"$L = {multiple_of_pi(length)}$, $N = {points:.0f}$, {growth.members:,} runs")
+    above.set_title(f"$L = {multiple_of_pi(length)}$, $N = {points:.0f}$, {runs(growth.members)}")
     if growth.fit:
         below.axhline(0, color=VERMILION, dashes=(4, 2), linewidth=1.1)
         ends = np.array([growth.fit["from"], growth.fit["to"]])
@@ -137,17 +146,10 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
         rest = mean[inside] - growth.line(time[inside])
         below.fill_between(time[inside], rest - band[inside], rest + band[inside], color=SKY, alpha=0.6, linewidth=0)
         below.plot(time[inside], rest, color=BLUE, marker="o" if few else "", label="rest")
-        fit = growth.fit
         above.text(
             0.97,
             0.05,
-            "\n".join(
-                (
-                    rf"$\bar{{\ell}} = {fit['intercept']:.4f} + {fit['slope']:.4f}\,\ln t$",
-                    rf"slope $\pm$ {fit['slope_error95']:.4f} (95 %)",
-                    rf"$r = {fit['correlation']:.5f}$ for ${fit['from']:.3g} \leq t \leq {fit['to']:.3g}$",
-                )
-            ),
+            "\n".join(fit_words(growth.fit)),
             transform=above.transAxes,
             ha="right",
             va="bottom",
@@ -159,6 +161,15 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
     below.yaxis.set_major_locator(MaxNLocator(4))
     below.set_xlabel("time $t$")
     plain_log_ticks(below)
+
+
+def fit_words(fit: dict[str, float]) -> list[str]:
+    error, window = fit.get("slope_error95"), rf"for ${fit['from']:.3g} \leq t \leq {fit['to']:.3g}$"
+    return [
+        rf"$\bar{{\ell}} = {fit['intercept']:.4f} {fit['slope']:+.4f}\,\ln t$",
+        "no error (too few runs)" if error is None else rf"slope $\pm$ {error:.4f} (95 %)",
+        rf"$r = {fit['correlation']:.5f}$ {window}" if "correlation" in fit else window,
+    ]
 
 
 @styled

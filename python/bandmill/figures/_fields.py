@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from .._arguments import count
 from .._errors import InvalidArgumentError
 from ._files import Result, read
-from ._maps import Panel, panels_of
+from ._maps import Panel, edges, panels_of
 from ._style import (
     BLUE,
     COLUMN,
@@ -44,17 +46,29 @@ def colour_range(result: Result, values: np.ndarray) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
+def place_of(result: Result, member: int | None) -> int:
+    """Of the member with this number, which in a part of a file is not its place."""
+    numbers = [int(own) for own in result.data["member"].values]
+    if member is None:
+        return 0
+    wanted = count(member, "member", least=-len(numbers))
+    if wanted >= 0 and wanted not in numbers:
+        several = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 8 else ", ".join(map(str, numbers))
+        raise InvalidArgumentError(f"{result.name} has no member {wanted}: it has {several}")
+    return numbers.index(wanted) if wanted >= 0 else len(numbers) + wanted
+
+
 def is_periodic(result: Result) -> bool:
     return result.options().get("ends", "periodic") == "periodic"
 
 
 @styled
-def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
-    """C over position and time of one member of a `bandmill simulate` file."""
+def space_time(source: Any, member: int | None = None, *, log_time: bool = False) -> Any:
+    """C over position and time of one member of a `bandmill simulate` file: the first, or that of the number `member`
+    (-1: the last)."""
     result = read(source, "simulate", needs="C")
     data = result.data
-    if not -data.sizes["member"] <= member < data.sizes["member"]:
-        raise InvalidArgumentError(f"{result.name} has no member {member}: it has {data.sizes['member']}")
+    place = place_of(result, member)
     times = data["time"].values
     keep = np.flatnonzero(np.isfinite(times) & (times > 0 if log_time else True))
     if keep.size < 2:
@@ -67,7 +81,7 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
         keep = keep[np.unique(np.searchsorted(times[keep], wanted).clip(0, keep.size - 1))]
     else:
         keep = keep[evenly(keep.size, MOST_COLUMNS)]
-    field = data["C"].isel(member=member, time=keep, x=places).transpose("x", "time").values
+    field = data["C"].isel(member=place, time=keep, x=places).transpose("x", "time").values
     figure = new_figure(PAGE * 0.75, 2.9)
     axes = figure.add_subplot()
     axes.grid(False)
@@ -92,9 +106,9 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
     if is_periodic(result):
         around_the_circle(axes.yaxis, data["x"].values)
     figure.colorbar(picture, ax=axes, label="concentration $C$", pad=0.02, ticks=MaxNLocator(5, steps=[1, 2, 5, 10]))
-    own = [f"member {int(data['member'][member])}"]
+    own = [f"member {int(data['member'][place])}"]
     if forced and "forcing" in data.variables:
-        own.append(assignment("forcing", float(data["forcing"][member])))
+        own.append(assignment("forcing", float(data["forcing"][place])))
     words = [word for word in problem(result) if not (forced and word.startswith("$f_0"))]
     start = [
         f"start: {result.options().get('initial', 'noise')}",
@@ -113,18 +127,18 @@ def space_time(source: Any, member: int = 0, *, log_time: bool = False) -> Any:
 
 
 @styled
-def patterns(source: Any, *, at: list[tuple[float, float]] | None = None, panel: int = 0, times: int = 4) -> Any:
+def patterns(source: Any, *, at: Any = None, panel: int = 0, times: int = 4) -> Any:
     """Solutions: of a `bandmill map` file the surest state of each class (or those nearest to the points (x, y) in
     `at`), of a `bandmill simulate` file each member at its last `times` records, the last one strongest."""
-    result = read(source, "simulate", "map")
+    result, times = read(source, "simulate", "map"), count(times, "times", 1)
     result = read(result, needs="C" if result.kind == "simulate" else "state")
     if result.kind == "simulate":
         return draw_runs(result, times)
     panels = panels_of(result)
-    if not 0 <= panel < len(panels):
+    if not 0 <= count(panel, "panel") < len(panels):
         raise InvalidArgumentError(f"{result.name} has no map number {panel}: it has {len(panels)}, counted from 0")
     chosen = panels[panel]
-    cells = cells_at(chosen, at) if at else surest_cells(chosen)
+    cells = surest_cells(chosen) if at is None else cells_at(chosen, at)
     if not cells:
         raise InvalidArgumentError(f"{result.name} has no finite state to draw (no kept cell has a class)")
     figure = new_figure(max(COLUMN, min(PAGE, 2.5 * len(cells))), 2.5)
@@ -151,9 +165,23 @@ def patterns(source: Any, *, at: list[tuple[float, float]] | None = None, panel:
     return figure
 
 
-def cells_at(panel: Panel, at: list[tuple[float, float]]) -> list[tuple[int, int]]:
+def cells_at(panel: Panel, at: Any) -> list[tuple[int, int]]:
+    """The kept cells nearest to the points; one point may come without a list."""
+    try:
+        points = np.atleast_2d(np.asarray(at, float))
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise InvalidArgumentError(f"at={at!r} are no points: pass a list of pairs ({panel.x}, {panel.y})")
+    (left, right), (bottom, top) = (edges(panel.data[name].values) for name in (panel.x, panel.y))
+    for x, y in points:
+        if not (left <= x <= right and bottom <= y <= top):
+            raise InvalidArgumentError(
+                f"{panel.result.name} has no cell at ({x:g}, {y:g}): its map has {panel.x} from {left:g} to {right:g} "
+                f"and {panel.y} from {bottom:g} to {top:g}"
+            )
     kept_x, kept_y = (panel.data[f"kept_{name}"].values for name in (panel.x, panel.y))
-    return [(int(np.abs(kept_y - y).argmin()), int(np.abs(kept_x - x).argmin())) for x, y in at]
+    return [(int(np.abs(kept_y - y).argmin()), int(np.abs(kept_x - x).argmin())) for x, y in points]
 
 
 def surest_cells(panel: Panel) -> list[tuple[int, int]]:
@@ -175,12 +203,21 @@ def mean_line(axes: Any, mean: float) -> None:
     axes.axhline(mean, color=MUTED, linestyle="--", linewidth=0.8, zorder=0.9)
 
 
+def record_handles(lines: list[Any]) -> list[Any]:
+    """For a legend: each record, or where there are many one entry for all but the last."""
+    if len(lines) <= 8:
+        return lines
+    first, previous = lines[0].get_label(), lines[-2].get_label()
+    label = f"{first} to {previous.removeprefix('$t = ')[:-1]} ({len(lines) - 1} records)"
+    return [Line2D([], [], color=SKY, linewidth=0.9, linestyle="--", label=label), lines[-1]]
+
+
 def draw_runs(result: Result, times: int) -> Any:
     data = result.data
     reached = np.flatnonzero(np.isfinite(data["C"]).any(("member", "x")).values)
     if not reached.size:
         raise InvalidArgumentError(f"{result.name} has no finite values (the run blew up or has not begun)")
-    records = reached[-max(1, times) :]
+    records = reached[-times:]
     members = data.sizes["member"]
     if members > 12:
         raise InvalidArgumentError(
@@ -214,7 +251,7 @@ def draw_runs(result: Result, times: int) -> Any:
         axes.label_outer()
     for row in grid:
         row[0].set_ylabel("$C$")
-    legend_above(figure, grid.flat[0].get_lines(), 4)
+    legend_above(figure, record_handles(grid.flat[0].get_lines()), 4)
     words = [word for word in problem(result) if not word.startswith("$f_0")]
     footer(figure, words + provenance(result))
     return figure

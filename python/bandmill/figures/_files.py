@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidArgumentError
-from .._results import open_results
+from .._results import open_results, why_not_results
 
 # The variable by which the files of a study are known.
 MARKS = {"coarsen": "domain_size_mean", "map": "class", "simulate": "C", "converge": "difference"}
@@ -21,6 +21,17 @@ EQUATION_OPTIONS = {
     "forced-cahn-hilliard": ("gamma", "wavenumber", "speed", "forcing"),
     "diffusion": ("diffusivity",),
     "hyperdiffusion": ("diffusivity",),
+}
+# Dimensions that figures walk along; a part of a file may have lost some, as by .isel(member=0).
+DIMENSIONS = {
+    "simulate": {"C": ("time", "member", "x"), "forcing": ("member",)},
+    "coarsen": {
+        "domain_size_mean": ("time",),
+        "domain_size_stderr": ("time",),
+        "domain_length": ("time",),
+        "interface_histogram": ("histogram_time", "interfaces"),
+        "domain_size_histogram": ("histogram_time", "domain_size"),
+    },
 }
 
 
@@ -110,10 +121,12 @@ def identify(source: Any) -> Result:
         )
     path = pathlib.Path(source)
     with path.open("rb") as file:
-        start = file.read(64).lstrip()
-    if not start.startswith(b"{"):
-        if not start.startswith((b"\x89HDF", b"CDF")):
-            raise InvalidArgumentError(f"{path.name} is neither netCDF nor JSON: give a file that bandmill wrote")
+        start = file.read(64)
+    if not start.lstrip().startswith(b"{"):
+        wrong = why_not_results(start)
+        if wrong:
+            wrong = wrong if "checkpoint" in wrong else "is neither netCDF nor JSON: give a file that bandmill wrote"
+            raise InvalidArgumentError(f"{path.name} {wrong}")
         return _from_dataset(open_results(path), path.name)
     try:
         return _from_json(json.loads(path.read_text(encoding="utf-8")), path.name)
@@ -132,7 +145,24 @@ def _from_json(data: dict[str, Any], name: str) -> Result:
 def _from_dataset(data: Any, name: str) -> Result:
     for kind, variable in MARKS.items():
         if variable in data.variables:
-            return Result(name, kind, data)
+            return Result(name, kind, _with_all_dimensions(data, DIMENSIONS.get(kind, {}), name))
     raise InvalidArgumentError(
         f"{name} has none of the variables {', '.join(MARKS.values())}: give a file that a study of bandmill wrote"
     )
+
+
+def _with_all_dimensions(data: Any, wanted: dict[str, tuple[str, ...]], name: str) -> Any:
+    """Of a part of a file: a single member, time or histogram is a dimension of length 1 again."""
+    for variable, dimensions in wanted.items():
+        if variable not in data.variables or data[variable].dims == dimensions:
+            continue
+        missing = [dimension for dimension in dimensions if dimension not in data[variable].dims]
+        if not {"time", "member", "histogram_time"}.issuperset(missing):
+            raise InvalidArgumentError(
+                f"{name} is a part without the dimension {missing[-1]} (a figure of {variable} is drawn along it): "
+                "choose with slices or lists, as in .isel(x=slice(0, 10))"
+            )
+        values = data[variable].expand_dims(missing).transpose(*dimensions)
+        data = data.drop_vars([variable, *(d for d in missing if d in data.variables and data[d].ndim == 0)])
+        data = data.assign({variable: values})
+    return data

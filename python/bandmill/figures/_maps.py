@@ -47,6 +47,11 @@ class Panel:
 
 
 def panels_of(result: Result) -> list[Panel]:
+    if result.data["class"].ndim < 2:
+        raise InvalidArgumentError(
+            f"{result.name} is a part with {result.data['class'].ndim} axes (a map has two): choose with slices or "
+            "lists, as in .isel(mean=slice(0, 10))"
+        )
     *others, y, x = result.data["class"].dims
     found = []
     for index in np.ndindex(*(result.data.sizes[name] for name in others)):

@@ -31,6 +31,7 @@ YELLOW, ORANGE, VERMILION, PURPLE = "#f0e442", "#e69f00", "#d55e00", "#cc79a7"
 CLASS_COLOURS = {0: YELLOW, 1: SKY, 2: BLUE}  # A0, A1, A2: luminance 0.84, 0.62, 0.34
 FIELD_COLOURS = "cividis"  # luminance grows with the value: C = -1 and C = 1 differ in grey, too
 
+SIGMAS95 = 1.96  # of a normal distribution: 95 % lie within
 COLUMN, PAGE = 3.5, 7.2  # inches: one and two columns of a journal
 RC = {
     "font.family": "sans-serif",
@@ -139,12 +140,21 @@ def around_the_circle(axis: Any, positions: Any) -> None:
         )
 
 
-def plain_log_ticks(axes: Any) -> None:
-    """0.1, 1, 10 on a logarithmic x axis, with 2 and 5 between them where it is short."""
-    low, high = axes.get_xlim()
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+def plain_log_ticks(axes: Any, axis: Any = None) -> None:
+    """0.1, 1, 10 on a logarithmic axis (x unless given), with 2 and 5 between them where it is short."""
+    axis = axes.xaxis if axis is None else axis
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def thinned(time: Any, usable: Any) -> Any:
+    """Which of the usable samples are drawn: a thousand at most, evenly in log t."""
+    if usable.size <= 1000:
+        return usable
+    wanted = numpy.geomspace(time[usable[0]], time[usable[-1]], 1000)
+    return usable[numpy.unique(numpy.searchsorted(time[usable], wanted).clip(0, usable.size - 1))]
 
 
 def legend_above(figure: Any, handles: list[Any], columns: int) -> None:

@@ -91,3 +91,7 @@ def provenance(*results: Result) -> list[str]:
 def seed_of(result: Result) -> list[str]:
     seed = result.number("seed")
     return [] if seed is None else [f"seed {seed:.0f}"]
+
+
+def runs(count: float) -> str:
+    return "1 run" if count == 1 else f"{count:,.0f} runs"
