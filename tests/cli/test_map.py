@@ -290,7 +290,7 @@ def test_interrupted_again_and_again(tmp_path, reference, moment):
             time.sleep(chance.uniform(0.2, 0.6))
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=120)
-        if process.returncode == 0:
+        if (tmp_path / "x.nc").exists():  # done; a late signal may have met it on its way out, handlers gone
             break
         if process.returncode == 130:
             stops += 1
