@@ -9,11 +9,12 @@ namespace {
 
 EquationKind kind_of(const Options& options) { return parse_word("--equation", options["equation"], equation_words); }
 
-// An option of another equation is a mistake, not something to pass over.
-double read_constant(const Options& options, const char* name, double standard) {
-    return options.given(name) ? parse_real(fmt::format("--{}", name), options[name]) : standard;
+double read_constant(Options& options, const char* name, double standard) {
+    if (!options.given(name)) options.set(name, fmt::format("{}", standard));
+    return parse_real(fmt::format("--{}", name), options[name]);
 }
 
+// An option of another equation is a mistake, not something to pass over.
 void refuse_others(const Options& options, std::initializer_list<const char*> own) {
     for (const char* name : {"gamma", "diffusivity", "wavenumber", "speed", "forcing"}) {
         if (!options.given(name) || std::find(own.begin(), own.end(), std::string_view(name)) != own.end()) continue;
@@ -35,7 +36,7 @@ void add_equation_options(Options& options) {
                 "Problem");
 }
 
-bandmill::Equation read_equation(const Options& options) {
+bandmill::Equation read_equation(Options& options) {
     switch (kind_of(options)) {
     case EquationKind::diffusion:
         refuse_others(options, {"diffusivity"});
@@ -65,9 +66,10 @@ std::vector<double> read_spread(const char* option, const std::string& text, std
     return values;
 }
 
-std::vector<std::vector<double>> read_member_parameters(const Options& options, std::int64_t members) {
+std::vector<std::vector<double>> read_member_parameters(Options& options, std::int64_t members) {
     if (kind_of(options) != EquationKind::forced_cahn_hilliard) return {};
-    return {read_spread("--forcing", options.given("forcing") ? options["forcing"] : "1", members)};
+    if (!options.given("forcing")) options.set("forcing", "1");
+    return {read_spread("--forcing", options["forcing"], members)};
 }
 
 } // namespace app

@@ -8,9 +8,10 @@
 namespace app {
 
 void add_equation_options(Options& options);
-bandmill::Equation read_equation(const Options& options);
+// Constants of the equation that were left out are settled: the options that a file keeps have them all.
+bandmill::Equation read_equation(Options& options);
 // Those that differ from member to member, over all of them: "0.5" for all, "0:2" from the first to the last.
-std::vector<std::vector<double>> read_member_parameters(const Options& options, std::int64_t members);
+std::vector<std::vector<double>> read_member_parameters(Options& options, std::int64_t members);
 std::vector<double> read_spread(const char* option, const std::string& text, std::int64_t members);
 
 } // namespace app

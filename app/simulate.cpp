@@ -58,6 +58,7 @@ bandmill::SimulationSpec read_spec(Options& options) {
     const std::int64_t points = parse_size("--points", options["points"], bandmill::Grid::fewest_points, most_elements);
     const std::int64_t members = parse_size("--members", options["members"], 1, most_elements / points);
     const bandmill::Ends ends = parse_word("--ends", options["ends"], end_words);
+    if (ends == bandmill::Ends::dirichlet && !options.given("end-value")) options.set("end-value", "0");
     const double end_value = options.given("end-value") ? parse_real("--end-value", options["end-value"]) : 0;
     const bandmill::Grid grid(points, parse_positive("--length", options["length"]), ends, end_value);
     bandmill::SimulationSpec spec{.ensemble = {.equation = read_equation(options), .grid = grid, .members = members},

@@ -220,10 +220,31 @@ def test_converge_is_second_order_at_any_time(tmp_path, equation, until):
         assert row["order"] == pytest.approx(2, abs=0.05)
 
 
+CONSTANTS = {
+    "cahn-hilliard": {"gamma = 0.01"},
+    "forced-cahn-hilliard": {"gamma = 0.01", "wavenumber = 1", "speed = 0.5", "forcing = 1"},
+    "diffusion": {"diffusivity = 1"},
+    "hyperdiffusion": {"diffusivity = 1"},
+}
+
+
 @pytest.mark.parametrize("equation", ["forced-cahn-hilliard", "diffusion", "hyperdiffusion"])
 def test_converge_has_defaults_that_make_sense(tmp_path, equation):
-    done = succeed(tmp_path, "converge", "--equation", equation, "--json", "-")
-    assert json.loads(done.stdout)["rows"][-1]["order"] == pytest.approx(2, abs=0.1)
+    summary = json.loads(succeed(tmp_path, "converge", "--equation", equation, "--json", "-").stdout)
+    assert summary["rows"][-1]["order"] == pytest.approx(2, abs=0.1)
+    assert CONSTANTS[equation] <= set(summary["options"].splitlines())
+
+
+@pytest.mark.parametrize("equation", ["cahn-hilliard", "forced-cahn-hilliard", "diffusion", "hyperdiffusion"])
+def test_the_file_has_the_constants_that_were_left_out(tmp_path, equation):
+    arguments = ["--equation", equation, "--ends", "periodic" if "forced" in equation else "dirichlet"]
+    succeed(tmp_path, "simulate", *arguments, "--points", "32", "--until", "0.01", "--out", "x.nc")
+    stored = read(tmp_path / "x.nc").attrs["options"]
+    wanted = CONSTANTS[equation] | (set() if "forced" in equation else {"end-value = 0"})
+    assert wanted <= set(stored.splitlines())
+    (tmp_path / "again.conf").write_text(stored)
+    succeed(tmp_path, "simulate", "--config", "again.conf", "--out", "again.nc")
+    assert_same_data(tmp_path / "x.nc", tmp_path / "again.nc")
 
 
 def test_converge_names_the_grid_that_failed(tmp_path):

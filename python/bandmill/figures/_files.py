@@ -14,8 +14,6 @@ from .._results import open_results, why_not_results
 
 # The variable by which the files of a study are known.
 MARKS = {"coarsen": "domain_size_mean", "map": "class", "simulate": "C", "converge": "difference"}
-# What the program takes where an option of the equation is left out (bandmill simulate --help).
-DEFAULTS = {"gamma": 0.01, "wavenumber": 1.0, "speed": 0.5, "forcing": 1.0, "diffusivity": 1.0}
 EQUATION_OPTIONS = {
     "cahn-hilliard": ("gamma",),
     "forced-cahn-hilliard": ("gamma", "wavenumber", "speed", "forcing"),
@@ -61,8 +59,6 @@ class Result:
             value = float(self.data[name])
         if value is None:
             value = self.options().get(name)
-        if value is None and name in EQUATION_OPTIONS.get(self.equation, ()):
-            value = DEFAULTS[name]
         return parse_number(value)
 
     @property
