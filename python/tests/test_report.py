@@ -225,7 +225,7 @@ def broken_files(study_folder):
     yield "empty.nc", b"", "neither HDF5 nor JSON"
     yield "cut.json", b'{"benchmark": "solve", "records": [', "not valid JSON"
     yield "other.json", b'{"a": 1}', "no summary of a study"
-    yield "own.json", b'{"benchmark": "own", "records": [{"n": 1}]}', "benchmark 'own': only solve"
+    yield "python.json", b'{"benchmark": "python", "n": 1}', "benchmark 'python': only solve"
     yield "odd.json", b'{"benchmark": "solve", "records": [{"n": 1}]}', "not a complete file"
     yield "odd2.json", b'{"benchmark": "step", "records": [1]}', "not a complete file"
 

@@ -1,5 +1,8 @@
 """Flow maps of bandmill.report: real clicks, taps and keys in a browser show the cells that h5py reads in the file."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,17 @@ from report_files import needs_browser, needs_program
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed (script/setup installs it)")
 pytest.importorskip("plotly", reason="plotly is not installed (script/setup installs it)")
+
+
+def test_classes_have_the_colours_of_the_figures():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (script/setup installs it)")
+    from bandmill.figures._style import CLASS_COLOURS
+    from bandmill.report import flowmap
+
+    in_figures = [CLASS_COLOURS[kind].upper() for kind in (0, 1, 2)]
+    assert list(flowmap.COLOURS.values()) == in_figures
+    script = (pathlib.Path(flowmap.__file__).parent / "flowmap.js").read_text()
+    assert re.findall(r"[012]: \"(#\w+)\"", script.partition("CLASS_COLOURS = {")[2].partition("}")[0]) == in_figures
 
 
 def cell_list(chromium, name):

@@ -15,11 +15,12 @@ WAYS = {
     "cusparse": "cuSPARSE's way",
     "lapack": "LAPACK",
 }
-RIVALS = {"paper": "the paper's algorithm", "gttrs": "LAPACK gttrs", "gbtrs": "LAPACK gbtrs"}
+RIVALS = {"paper": "the paper's algorithm", "gttrs": "LAPACK gttrs", "gbtrs": "LAPACK gbtrs", "naive": "a plain kernel"}
 RIVALS |= {
     name: f"cuSPARSE {name}".replace("+reset", ", rewritten")
     for kind in ("gtsv", "gpsv")
-    for name in (f"{kind}InterleavedBatch", f"{kind}InterleavedBatch+reset", f"{kind}2StridedBatch")
+    for form in ("InterleavedBatch", "InterleavedBatch+reset", "InterleavedBatch-LU", "InterleavedBatch-QR", "2StridedBatch")
+    for name in (kind + form,)
 }
 # Which speed-ups a page shows: of ours over the others, and of the paper's over the library's.
 PAIRS = [
@@ -47,19 +48,65 @@ def ratio(value: float | None) -> str:
     return f"{number(value, 3)}×" if value else "–"
 
 
-def solve_case(record: dict[str, Any]) -> Case:
+def matrix_of(record: dict[str, Any]) -> str:
     kind = {1: "tridiagonal", 2: "pentadiagonal"}.get(record["half_bandwidth"], f"W = {record['half_bandwidth']}")
     where = f"{kind}, {record['boundary']}, {record['layout']}, {record['dtype']}"
-    where += "" if record.get("matrix", "general") == "general" else f", {record['matrix']}"
+    return where if record.get("matrix", "general") == "general" else f"{where}, {record['matrix']}"
+
+
+def compared_with(record: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, float], str]:
+    """How many times as fast as each rival whose results were right; in words for a table, too."""
     wrong = {name for name, rival in record.get("rivals", {}).items() if rival.get("wrong")}
-    given = {name: value for name, value in record.get("speedup", {}).items() if value and name not in wrong}
-    times = {f"over {RIVALS.get(name, name)}": value for name, value in given.items()}
-    group = f"{where}, n = {number(record['n'])}"
+    given = {name: value for name, value in given.items() if value and name not in wrong}
     others = ", ".join(f"{escaped(name)} {ratio(value)}" for name, value in given.items()) or "–"
+    return {f"over {RIVALS.get(name, name)}": value for name, value in given.items()}, others
+
+
+def solve_case(record: dict[str, Any]) -> Case:
+    where = matrix_of(record)
+    times, others = compared_with(record, record.get("speedup", {}))
+    group = f"{where}, n = {number(record['n'])}"
     share = record.get("share_of_copy")
     row = [escaped(where), number(record["n"]), number(record["batch"]), median(record.get("time_us"))]
     row += [number(record.get("gbytes_per_s"), 4), number(share, 3), others]
     return Case(group, record["batch"], {} if record.get("wrong") else times, group, row)
+
+
+def own_case(record: dict[str, Any]) -> Case:
+    where = matrix_of(record)
+    both, solve = record.get("factor_and_solve") or {}, record.get("solve") or {}
+    times, others = compared_with(record, record.get("speedup", {}))
+    group = f"{where}, n = {number(record['n'])}"
+    row = [escaped(where), number(record["n"]), number(record["batch"]), median(both.get("time_us"))]
+    row += [median(solve.get("time_us")), number(solve.get("share_of_copy"), 3), others]
+    return Case(group, record["batch"], {} if both.get("wrong") else times, group, row)
+
+
+def stencil_case(record: dict[str, Any]) -> Case:
+    where = f"{record['stencil']}, {record['edges']}, {record['dtype']}"
+    size = f"{number(record['rows'])} × {number(record['columns'])}"
+    size += f", {number(record['batch'])} of them" if record["batch"] > 1 else ""
+    ours = record["time_us"]["median"]
+    given = {
+        name: rival["time_us"]["median"] / ours for name, rival in record.get("rivals", {}).items() if "time_us" in rival
+    }
+    times, others = compared_with(record, given)
+    row = [escaped(where), size, median(record["time_us"]), number(record.get("gbytes_per_s"), 4)]
+    row += [number(record.get("share_of_copy"), 3), others]
+    points = record["rows"] * record["columns"] * record["batch"]
+    return Case(where, points, {} if record.get("wrong") else times, f"{where}, {size}", row)
+
+
+def plane_case(record: dict[str, Any]) -> Case:
+    where = f"{record['equation']}, {record['dtype']}"
+    size = f"{number(record['nx'])} × {number(record['ny'])}"
+    times, others = compared_with(record, record.get("speedup", {}))
+    row = [escaped(where), size, number(record["members"])]
+    row += ["wrong" if record.get("wrong") else number(record["gpoint_steps_per_s"])]
+    row += [number(record.get("share_of_ceiling"), 3), others]
+    points = record["nx"] * record["ny"] * record["members"]
+    about = f"{where}, {number(record['members'])} of {size}"
+    return Case(where, points, {} if record.get("wrong") else times, about, row)
 
 
 def step_case(record: dict[str, Any]) -> Case:
@@ -106,23 +153,49 @@ FORMS = {
         ["matrix, layout, precision", "n", "systems", "µs", "GB/s", "share of a copy", "times as fast as"],
         "One solve of a batch: how many times as fast bandmill is as the paper's algorithms and the usual libraries, "
         "against the number of systems. Above 1 bandmill is faster.",
+        "systems",
     ),
     "step": (
         step_case,
         ["equation, precision", "n", "members", "path", "10⁹ point-steps/s", "over the paper's way"],
         "Time steps of an ensemble: how many times as fast they are as the paper's way (right-hand sides in one pass "
         "over memory, then its solver), against the number of members.",
+        "members",
     ),
     "diffusion": (
         ways_case,
         ["n", "members"] + [f"{name}, ms" for name in WAYS.values()],
         "The paper's benchmark, all its time steps: how many times as fast one way is as another, against the number of "
         "members. Small batches gain most where members stay on chip from step to step.",
+        "members",
     ),
     "arrays": (
         arrays_case,
         ["way", "n", "members", "threads", "10⁹ point-steps/s", "bandmill is faster by"],
         "The same ensemble stepped with array frameworks: how many times as fast bandmill is.",
+        "members",
+    ),
+    "own": (
+        own_case,
+        ["matrices, layout, precision", "n", "systems", "factor and solve, µs", "solve, µs", "of it, share of a copy"]
+        + ["factor and solve, times as fast as"],
+        "A matrix for every system, factored and solved in one call: how many times as fast bandmill is as the usual "
+        "libraries, against the number of systems.",
+        "systems",
+    ),
+    "stencil": (
+        stencil_case,
+        ["stencil, edges, precision", "size", "µs", "GB/s", "share of a copy", "times as fast as"],
+        "One application of a stencil: how many times as fast bandmill is as a kernel that reads every neighbour from "
+        "memory, against the number of points.",
+        "points",
+    ),
+    "plane": (
+        plane_case,
+        ["equation, precision", "size", "members", "10⁹ point-steps/s", "share of a copy", "times as fast as"],
+        "Time steps in two dimensions: how many times as fast bandmill is as the paper's kernels with transpositions, "
+        "against the number of points.",
+        "points",
     ),
 }
 FORMS["hyperdiffusion"] = FORMS["diffusion"]
@@ -149,7 +222,7 @@ def sentence(cases: list[Case], unit: str) -> str:
 
 
 def section(name: str, results: Results) -> Section:
-    case_of, head, meaning = FORMS[results.summary["benchmark"]]
+    case_of, head, meaning, unit = FORMS[results.summary["benchmark"]]
     cases = [case_of(record) for record in results.summary["records"]]
     compared = [case for case in cases if case.times]
     sizes: dict[str, set[int]] = {}
@@ -170,13 +243,12 @@ def section(name: str, results: Results) -> Section:
             }
             for case in compared
         ],
-        "batchName": "systems" if results.summary["benchmark"] == "solve" else "members",
+        "batchName": unit,
     }
-    unit = data["batchName"]
     title = f"Benchmark: {results.summary['benchmark']}, {results.attributes.get('device', 'unknown device')}"
     body = ""
     if compared:
-        label = "Line plot with logarithmic axes: speed-up against the number of systems or members."
+        label = "Line plot with logarithmic axes: speed-up against the number of systems, members or points."
         body = figure(
             f"{name}-speed", label, escaped(meaning) + sentence(cases, unit), select(f"{name}-group", "Case", groups)
         )

@@ -134,8 +134,10 @@ function drawSpeed(name, data) {
   const traces = data.series.map((label, s) => {
     const points = records.filter((record) => s in record.times).sort((a, b) => a.batch - b.batch);
     const look = data.styles[s];
+    const isCurve = new Set(points.map((p) => p.batch)).size === points.length; // not shapes of one size
     return {x: points.map((p) => p.batch), y: points.map((p) => p.times[s]), text: points.map((p) => plain(p.about)),
-            name: plain(label), mode: "lines+markers", line: {color: look.colour, width: 2, dash: look.dash},
+            name: plain(label), mode: isCurve ? "lines+markers" : "markers",
+            line: {color: look.colour, width: 2, dash: look.dash},
             marker: {symbol: look.marker, size: 9, color: look.colour},
             hovertemplate: "%{text}, %{x} " + data.batchName + "<br>%{y:.3g} times as fast<extra></extra>"};
   }).filter((trace) => trace.x.length);

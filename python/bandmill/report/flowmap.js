@@ -1,7 +1,7 @@
 // Flow-pattern maps. Cells are told by panel, row, column, as in the file; row 0 is the lowest.
 // #cell=PANEL,ROW,COLUMN in the address chooses one of the first map, #map=2&cell=... one of the second.
 
-const CLASS_COLOURS = {"-1": "#222222", 0: "#E69F00", 1: "#0072B2", 2: "#DCE9F2"};
+const CLASS_COLOURS = {"-1": "#222222", 0: "#F0E442", 1: "#56B4E9", 2: "#0072B2"};
 const CLASS_NAMES = {"-1": "not finite", 0: "A0 moves", 1: "A1 held", 2: "A2 wave"};
 const isClass = (field) => field.name === "class" || field.name === "kmeans_class";
 const maps = [];

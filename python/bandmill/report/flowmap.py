@@ -15,7 +15,7 @@ CLASSES = {
     "A1": "domains held by the forcing",
     "A2": "a wave about the mean",
 }
-COLOURS = {"A0": "#E69F00", "A1": "#0072B2", "A2": "#DCE9F2"}  # of different lightness, too; as in flowmap.js
+COLOURS = {"A0": "#F0E442", "A1": "#56B4E9", "A2": "#0072B2"}  # as in flowmap.js and bandmill.figures
 PARAMETERS = ("mean", "forcing", "speed", "wavenumber", "gamma")
 FIRST = ("class", "kmeans_class", "confidence", "settled")
 EXPLAINED = {

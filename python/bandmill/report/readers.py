@@ -19,7 +19,7 @@ NEEDED = {
     "converge": ("points", "difference", "order"),
 }
 TELLING = {"coarsen": "domain_size_mean", "simulate": "C", "map": "class", "converge": "difference"}
-BENCHMARKS = ("solve", "step", "diffusion", "hyperdiffusion", "arrays")
+BENCHMARKS = ("solve", "step", "own", "stencil", "plane", "diffusion", "hyperdiffusion", "arrays")
 CHECKPOINT = b"bandmill checkpoint\n"
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
