@@ -76,7 +76,7 @@ def simulate(path, members=2, equation="cahn-hilliard"):
         variables,
         {"time": time, "member": np.arange(members), "x": x},
         {**COMMON, "equation": equation, "length": 2 * math.pi, "time_step": 0.01}
-        | {"options": "# gamma =\npoints = 16\ninitial = noise\namplitude = 0.1\nseed = 1\nends = periodic\n"},
+        | {"options": "gamma = 0.01\npoints = 16\ninitial = noise\namplitude = 0.1\nseed = 1\nends = periodic\n"},
     )
     data.to_netcdf(path)
     return data
@@ -117,7 +117,8 @@ def flow_map(path, width=6, height=5, speeds=(0.5,), kmeans=True, states=True, l
 def converge(path, equation="cahn-hilliard", until="20"):
     """Second order, exactly."""
     rows = [{"points": n, "steps": n, "time": 20.0, "difference": 36 / n**2, "order": None} for n in (128, 256, 512)]
-    options = f"equation = {equation}\n# gamma =\nlength = 2pi\namplitude = 1e-6\nmode = 5\nmean = 0\nuntil = {until}\n"
+    constants = "gamma = 0.01\n" + ("wavenumber = 1\nspeed = 0.5\nforcing = 1\n" if "forced" in equation else "")
+    options = f"equation = {equation}\n{constants}length = 2pi\namplitude = 1e-6\nmode = 5\nmean = 0\nuntil = {until}\n"
     summary = {**COMMON, "study": "converge", "options": options + "dt-over-dx = 0.1\n", "rows": rows}
     if path.suffix == ".nc":
         columns = {key: ("points", [row[key] for row in rows]) for key in ("steps", "time", "difference")}

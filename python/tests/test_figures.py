@@ -273,6 +273,13 @@ def test_rooflines_stay_below_the_roof(tmp_path):
         figures.rooflines(tmp_path / "a.json", n=17)
 
 
+def test_rooflines_of_the_layout_that_suits_or_that_there_is(tmp_path):
+    result = files.bench_solve(tmp_path / "a.json") | {"backend": "cpu"}
+    assert np.array_equal(lines(figures.rooflines(result).axes[2], "bandmill")[0].get_xdata(), [1024, 65536])
+    result["records"] = result["records"] + [dict(result["records"][0], layout="tiled", batch=4096)]
+    assert np.array_equal(lines(figures.rooflines(result).axes[1], "bandmill")[0].get_xdata(), [4096])  # one panel
+
+
 def test_maps_show_both_classifications_of_every_panel(tmp_path):
     data = files.flow_map(tmp_path / "map.nc", speeds=(0.5, 1.0))
     figure = figures.flow_maps(tmp_path / "map.nc", confidence=True)

@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -85,7 +86,11 @@ def seconds_of(run, bandmill, folder, backend, again):
     record.unlink(missing_ok=True)
     files = ["--json", str(result)] if bench else ["--out", str(result)]
     start = time.perf_counter()
-    done = subprocess.run([str(bandmill), *command, *files], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # LAPACK is called by our threads. Those that OpenBLAS starts spin for a tenth of a second, on the cores of the first
+    # measurement, which a single repetition cannot tell from a slow solver.
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    arguments = [str(bandmill), *command, *files]
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if done.returncode != 0:
         print(done.stdout[-4000:], file=sys.stderr)
         raise SystemExit(f"reproduce: bandmill {' '.join(command)} failed with exit code {done.returncode}")

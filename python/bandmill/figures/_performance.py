@@ -138,12 +138,15 @@ def timed(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def solves(result: Result, half_bandwidth: int, n: int, boundary: str) -> list[dict[str, Any]]:
-    """f64 records with general matrices, in the layout that suits the device, by batch."""
-    layout = "tiled" if result.data["backend"] == "cpu" else "interleaved"
-    where = dict(half_bandwidth=half_bandwidth, n=n, boundary=boundary, layout=layout, dtype="f64", matrix="general")
+    """f64 records with general matrices, by batch; in the layout that suits the device, if the file has it."""
+    where = dict(n=n, boundary=boundary, dtype="f64", matrix="general")
     found = [
         r for r in result.data["records"] if all(r.get(key) == value for key, value in where.items()) and r.get("flops")
     ]
+    best = "tiled" if result.data["backend"] == "cpu" else "interleaved"
+    layouts = {record["layout"] for record in found}
+    layout = best if best in layouts else min(layouts, default=best)
+    found = [r for r in found if r["layout"] == layout and r["half_bandwidth"] == half_bandwidth]
     return sorted(found, key=lambda record: record["batch"])
 
 
