@@ -51,6 +51,10 @@ class Torch:
     def __init__(self) -> None:
         self.torch: Any = sys.modules["torch"]
         self.to_dlpack: Any = self.torch.utils.dlpack.to_dlpack
+        # From 2.10 on python/src/solve.cpp reads tensors themselves, and asks torch for the stream.
+        self.is_direct: bool = hasattr(self.torch.Tensor, "__dlpack_c_exchange_api__")
+        if self.is_direct:
+            self.to_dlpack = lambda array: array
         self.increment_version: Any = self.torch.autograd.graph.increment_version
 
     def export(self, array: Any) -> Any:
@@ -68,8 +72,11 @@ class Torch:
             raise InvalidArgumentError(
                 "out is stored negated (torch marks what .conj().imag returns so): pass out.resolve_neg()"
             )
-        if not array.is_inference():  # so that autograd notices if it has kept the old values
+        try:  # so that autograd notices if it has kept the old values
             self.increment_version(array)
+        except RuntimeError:
+            if not array.is_inference():  # which have no versions; asking first would cost each call some us
+                raise
 
     def empty_like(self, array: Any) -> Any:
         return self.torch.empty_like(array, requires_grad=False)
@@ -89,7 +96,9 @@ class Torch:
         return tensor if device < 0 else tensor.to(f"cuda:{device}")
 
     def stream(self, array: Any) -> int:
-        return int(self.torch.cuda.current_stream(array.device).cuda_stream) if array.is_cuda else 0
+        if self.is_direct or not array.is_cuda:
+            return 0
+        return int(self.torch.cuda.current_stream(array.device).cuda_stream)
 
     def device(self, array: Any) -> int:
         return int(array.device.index) if array.is_cuda else -1

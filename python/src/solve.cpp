@@ -76,15 +76,14 @@ template <class Array> Array through_dlpack(nb::handle source, const char* name)
     refuse_type(text);
 }
 
-template <class Array> int device_of(const Array& array, const char* name) {
-    switch (array.device_type()) {
+int device_index(int kind, int index, const char* name) {
+    switch (kind) {
     case nb::device::cpu::value:
     case nb::device::cuda_host::value: return cpu;
     case nb::device::cuda::value:
-    case nb::device::cuda_managed::value: return array.device_id();
+    case nb::device::cuda_managed::value: return index;
     default:
-        throw InvalidArgument(std::string(name) + " is on a device of DLPack's kind " +
-                              std::to_string(array.device_type()) +
+        throw InvalidArgument(std::string(name) + " is on a device of DLPack's kind " + std::to_string(kind) +
                               " (bandmill solves on the CPU and on NVIDIA GPUs): move it there");
     }
 }
@@ -95,14 +94,41 @@ template <class Array> Operand operand(const Array& array, const char* name) {
             array.shape_ptr(),
             array.stride_ptr(),
             array.dtype(),
-            device_of(array, name)};
+            device_index(array.device_type(), array.device_id(), name)};
+}
+
+// DLPack's functions in C, which a type of arrays may offer: the head of its table, and what of it is used here.
+struct ExchangeTable {
+    std::uint32_t major, minor;
+    const ExchangeTable* earlier; // of an older major version
+    void *allocate, *from_object, *to_object;
+    // Both: 0, or -1 with a Python error.
+    int (*view)(void* object, nb::dlpack::dltensor* out); // owns nothing
+    int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
+};
+
+// Null where a type has none. Types of one framework are asked for again and again: the last answer is kept.
+const ExchangeTable* exchange_table(nb::handle type) {
+    static PyObject* last = nullptr; // held, so that no other type can come to lie where it is
+    static const ExchangeTable* table = nullptr;
+    if (type.ptr() == last) return table;
+    const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+    const ExchangeTable* found = nullptr;
+    if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") != 0)
+        found = static_cast<const ExchangeTable*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    while (found != nullptr && found->major > 1) found = found->earlier;
+    if (found != nullptr && (found->major != 1 || found->view == nullptr || found->current_stream == nullptr))
+        found = nullptr;
+    Py_XDECREF(last);
+    last = type.inc_ref().ptr();
+    return table = found;
 }
 
 // An argument that is imported when it is asked for: as NumPy's own structure if it can be, by DLPack otherwise.
 class Argument {
   public:
     Argument(nb::handle source, const char* name, bool writable) {
-        if (from_numpy(source, writable)) return;
+        if (from_numpy(source, writable) || from_table(source, name)) return;
         if (writable) {
             write_ = through_dlpack<WriteArray>(source, name);
             view_ = operand(write_, name);
@@ -114,6 +140,13 @@ class Argument {
     }
     Argument(const Argument&) = delete; // view_ points into it
     const Operand& view() const { return view_; }
+    // The stream that the array's framework works on, if its table tells.
+    std::uintptr_t stream(std::uintptr_t otherwise) const {
+        if (table_ == nullptr || view_.device == cpu) return otherwise;
+        void* current = nullptr;
+        if (table_->current_stream(nb::device::cuda::value, view_.device, &current) != 0) throw nb::python_error();
+        return reinterpret_cast<std::uintptr_t>(current);
+    }
 
   private:
     // After a large solve the caches are cold, and DLPack's protocol, once for b and once for x, took 14 us of the 50
@@ -145,6 +178,23 @@ class Argument {
 #endif
     }
 
+    // torch has had such a table since 2.10. Its capsules took 10 us more, the caches being cold.
+    // It does not say what is read-only: arrays that could be (NumPy's) have a buffer, and do not come this way.
+    bool from_table(nb::handle source, const char* name) {
+        if (PyObject_CheckBuffer(source.ptr()) != 0) return false;
+        table_ = exchange_table(source.type());
+        if (table_ == nullptr) return false;
+        nb::dlpack::dltensor tensor{};
+        if (table_->view(source.ptr(), &tensor) != 0) throw nb::python_error();
+        view_ = {static_cast<char*>(tensor.data) + tensor.byte_offset,
+                 static_cast<std::size_t>(tensor.ndim),
+                 tensor.shape,
+                 tensor.strides,
+                 tensor.dtype,
+                 device_index(tensor.device.device_type, tensor.device.device_id, name)};
+        return true;
+    }
+
     // CuPy divides a stride in bytes by the size of an element as if it had no sign, so that negative ones come as
     // numbers near 2^61. Multiplied back they wrap around to what they are; others stay as they are.
     void mend_strides() {
@@ -161,6 +211,7 @@ class Argument {
     std::int64_t shape_[most_axes], strides_[most_axes];
     WriteArray write_;
     ReadArray read_;
+    const ExchangeTable* table_ = nullptr;
     Operand view_;
 };
 
@@ -277,6 +328,7 @@ Outcome solve(Plan& plan, nb::handle b_object, nb::handle x_object, std::int64_t
     if (plan.options().bits != 0 && plan.options().bits != problem.bits) return Outcome::other_precision;
     const auto shapes = solve_shapes(b.axes, b.shape, b.strides, x.strides, problem.axis);
     if (!shapes) return Outcome::needs_copy;
+    stream = b_argument.stream(stream);
     const nb::gil_scoped_release unlocked;
     const auto start = std::chrono::steady_clock::now();
     solve_views(plan, problem, *shapes, b.data, x.data, stream);

@@ -16,7 +16,8 @@ enum class Outcome {
 };
 
 // b and x: arrays, or DLPack capsules of arrays; the same object to solve in place. A negative axis counts from the
-// end. Raises before anything is written. On a GPU the work is put on the stream, and nothing waits.
+// end. Raises before anything is written. On a GPU the work is put on the stream, or on the one that the framework of b
+// names itself, and nothing waits.
 Outcome solve(Plan& plan, nanobind::handle b, nanobind::handle x, std::int64_t axis, std::uintptr_t stream);
 
 // The solution as a new array of JAX, which has no arrays that could be written. Waits until it is there.
