@@ -91,7 +91,7 @@ def run_python(text, folder):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(tmp_path, page):
-    if SANITIZED and page.name not in ("README.md", "studies.md", "maps.md", "scaling.md", "planes.md"):
+    if SANITIZED and page.name not in ("README.md", "studies.md", "planes.md"):
         pytest.skip("takes minutes under sanitizers; what it runs is in the other pages, too")
     for language, text, mark in blocks(page):
         if mark or not is_run_here(page, language):
