@@ -1,7 +1,5 @@
 // bandmill coarsen: how domains grow, with error bars and a fitted law.
 #include "coarsen.hpp"
-#include "bench_common.hpp"
-#include "json_head.hpp"
 
 #include "bandmill/study/coarsening.hpp"
 
@@ -54,41 +52,19 @@ std::vector<double> read_sample_times(const std::string& text, double until, dou
 
 namespace {
 
-// What was left to us is settled: the options that a file keeps are all there.
 CoarseningSpec read_spec(Options& options) {
     CoarseningSpec spec;
     const double length = parse_positive("--length", options["length"]);
-    const double usual = std::ceil(256 * length / (2 * std::numbers::pi) - 1e-9);
-    if (!options.given("points") && !(usual <= 1e9))
-        throw UsageError(
-            fmt::format("--length {} is too long for the usual spacing: give --points", options["length"]));
-    const std::int64_t points =
-        options.given("points")
-            ? parse_size("--points", options["points"], bandmill::Grid::fewest_points)
-            : std::max<std::int64_t>(bandmill::Grid::fewest_points, static_cast<std::int64_t>(usual));
-    spec.grid = bandmill::Grid(points, length);
-    spec.members = parse_size("--members", options["members"], 1, most_elements / points);
-    spec.equation.gamma = parse_positive("--gamma", options["gamma"]);
-    spec.noise.amplitude = parse_number("--noise", options["noise"], 0);
-    spec.noise.mean = {parse_real("--mean", options["mean"])};
-    spec.noise.seed = static_cast<std::uint64_t>(parse_size("--seed", options["seed"], 0));
-    spec.until = parse_positive("--until", options["until"]);
-    if (options.given("dt")) spec.time_step = parse_positive("--dt", options["dt"]);
-    if (spec.step_length() > spec.until)
-        throw UsageError(
-            fmt::format("--dt {:.6g} is longer than the whole run (--until {})", spec.step_length(), options["until"]));
+    const std::int64_t points = options.given("points")
+                                    ? parse_size("--points", options["points"], bandmill::Grid::fewest_points)
+                                    : usual_points(length, 256 / (2 * std::numbers::pi));
     options.set("points", fmt::format("{}", points));
-    options.set("dt", fmt::format("{}", spec.step_length()));
-    spec.times = read_sample_times(options["samples"], spec.until, spec.step_length());
+    spec.grid = bandmill::Grid(points, length);
+    read_runs(options, spec, points);
     spec.histogram_times.clear();
     if (options["histogram-times"] != "none")
         for (const std::string& time : split_list("--histogram-times", options["histogram-times"]))
             spec.histogram_times.push_back(parse_time("--histogram-times", time));
-    const auto [from, to] = split_range("--fit", options["fit"]);
-    spec.fit_from = parse_positive("--fit", from);
-    spec.fit_to = parse_positive("--fit", to);
-    if (!(spec.fit_from < spec.fit_to))
-        throw UsageError(fmt::format("--fit {} is empty: give the earlier time first", options["fit"]));
     return spec;
 }
 
@@ -154,8 +130,7 @@ template <class T> void write_coordinates(bandmill::DataFile& file, const bandmi
     file.write("domain_size", 0, Reals(sizes));
 }
 
-template <class T>
-void write(bandmill::DataFile& file, const bandmill::Coarsening<T>& study, const CoarseningResult& result) {
+void write(bandmill::DataFile& file, const CoarseningResult& result) {
     file.write("domain_size_mean", 0, Reals(result.mean));
     file.write("domain_size_stderr", 0, Reals(result.standard_error));
     file.write("domain_size_variance", 0, Reals(result.variance));
@@ -172,7 +147,6 @@ void write(bandmill::DataFile& file, const bandmill::Coarsening<T>& study, const
     file.set_attribute("fit_correlation", result.fit.correlation);
     file.set_attribute("fit_to", result.fit.to);
     file.set_attribute("fit_groups", result.fit.groups);
-    file.set_attribute("lost_members", static_cast<std::int64_t>(study.lost.size()));
 }
 
 } // namespace
@@ -192,48 +166,46 @@ std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
 
 std::string or_dash(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
 
+std::int64_t usual_points(double length, double per_length) {
+    const double usual = std::ceil(per_length * length - 1e-9);
+    if (!(usual <= 1e9))
+        throw UsageError(fmt::format("--length {} is too long for the usual spacing: give --points", length));
+    return std::max<std::int64_t>(bandmill::Grid::fewest_points, static_cast<std::int64_t>(usual));
+}
+
+std::string left_out_text(std::int64_t members) {
+    if (members == 0) return "";
+    return fmt::format("{} members are left out at the end: not finite, or l out of range\n", members);
+}
+
+std::string no_fit_text(double from, double to, double until) {
+    if (from >= until) return fmt::format("\nno fit: its window begins at t = {:.4g}, after the end\n", from);
+    return fmt::format("\nno fit: fewer than two samples lie in {:.4g} <= t <= {:.4g}\n", from, to);
+}
+
 namespace {
 
-std::string report(const CoarseningSpec& spec, const CoarseningResult& result,
-                   const std::vector<bandmill::LostMember>& lost, const std::string& out) {
+std::string report(const CoarseningSpec& spec, const CoarseningResult& result) {
     std::string text = "\n      time   mean l   std. error    members\n";
     for (const std::size_t i : chosen_samples(result.times))
         text += fmt::format("{:10.4g} {:8.4f} {:>12} {:10d}\n", result.times[i], result.mean[i],
                             or_dash(result.standard_error[i]), result.members[i]);
-    if (result.left_out.back() > 0)
-        text +=
-            fmt::format("{} members are left out at the end: not finite, or l out of range\n", result.left_out.back());
+    text += left_out_text(result.left_out.back());
     const bandmill::LogFit& fit = result.fit;
-    if (fit.samples >= 2) {
-        text +=
-            fmt::format("\nfit      l = {:.4f}(+-{}) {} {:.4f}(+-{}) log t   for {:.4g} <= t <= {:.4g}, r = {:.5f}\n",
+    if (fit.samples < 2) return text + no_fit_text(fit.from, fit.to, spec.until);
+    text += fmt::format("\nfit      l = {:.4f}(+-{}) {} {:.4f}(+-{}) log t   for {:.4g} <= t <= {:.4g}, r = {:.5f}\n",
                         fit.intercept, or_dash(fit.intercept_error), fit.slope < 0 ? "-" : "+", std::abs(fit.slope),
                         or_dash(fit.slope_error), fit.from, fit.to, fit.correlation);
-        text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", fit.groups);
-        text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially;\n";
-        text += fmt::format("         l = {:.1f} / n for a run with n interfaces\n", spec.interface_size());
-    } else if (fit.from >= spec.until) {
-        text += fmt::format("\nno fit: its window begins at t = {:.4g}, after the end\n", fit.from);
-    } else {
-        text += fmt::format("\nno fit: fewer than two samples lie in {:.4g} <= t <= {:.4g}\n", fit.from, fit.to);
-    }
-    return text + lost_text(lost) + fmt::format("\nwritten to {}\n", out);
+    text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", fit.groups);
+    text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially;\n";
+    return text + fmt::format("         l = {:.1f} / n for a run with n interfaces\n", spec.interface_size());
 }
 
-std::string summary_json(const Machine& machine, const CoarseningSpec& spec, const CoarseningResult& result,
-                         std::size_t lost, const std::string& out, double seconds, double work,
-                         double stepping_seconds) {
-    JsonWriter json;
-    json.begin_object();
-    write_study_head(json, "coarsen", out, machine);
+void write_summary(JsonWriter& json, const CoarseningSpec& spec, const CoarseningResult& result) {
     json.value("members", spec.members)
         .value("points", spec.grid.points())
         .value("length", spec.grid.length())
-        .value("gamma", spec.equation.gamma)
-        .value("lost_members", lost)
-        .value("seconds", seconds)
-        .value("stepping_seconds", stepping_seconds)
-        .value("point_steps_per_second", work / seconds);
+        .value("gamma", spec.equation.gamma);
     json.begin_object("fit")
         .value("from", result.fit.from)
         .value("to", result.fit.to)
@@ -252,42 +224,25 @@ std::string summary_json(const Machine& machine, const CoarseningSpec& spec, con
             .value("domain_size_stderr", result.standard_error[i])
             .value("member_count", result.members[i])
             .end_object();
-    return json.end_array().end_object().text();
+    json.end_array();
 }
 
 template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
     const CoarseningSpec spec = read_spec(options);
     const Machine machine = choose_machine(options, ranks);
     bandmill::Coarsening<T> study(spec);
-    CoarseningResult result;
     StudyRun<T> run{.name = "coarsen", .study = study, .layout = layout_of(study), .records = false, .finish = {}};
     run.layout.attributes =
         provenance("Growth of domains in one-dimensional Cahn-Hilliard runs", options, machine, ranks);
     add_fit(run.layout, spec);
-    if (options.flag("dry-run")) {
-        print_estimate(study, run.layout, spec.times.empty(), options, machine, ranks);
-        return 0;
-    }
-    run.begin = [&](bandmill::DataFile& file) {
-        if (ranks.is_root()) write_coordinates(file, study);
-    };
-    run.finish = [&](bandmill::DataFile& file) {
-        result = study.result();
-        write(file, study, result);
-    };
-    const SummaryFile summary(options, ranks.is_root());
     run.heading = fmt::format("{} runs of {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
                               spec.grid.points(), machine.device, spec.until, study.steps());
-    const int code = carry_out(run, options, machine, ranks, resumed);
-    if (code != 0 || !ranks.is_root()) return code;
-    const std::string out = results_name(options, resumed);
-    if (!summary.to_stdout())
-        print_now(report(spec, result, study.lost, out) + speed_text(study, run.seconds, resumed) + "\n",
-                  options.flag("quiet"));
-    summary.write(summary_json(machine, spec, result, study.lost.size(), out, run.seconds,
-                               resumed ? std::numeric_limits<double>::quiet_NaN() : point_steps(study),
-                               study.stepping_seconds));
-    return 0;
+    return carry_out_coarsening(
+        run, study, spec.times.empty(), options, machine, ranks, resumed,
+        [&](bandmill::DataFile& file) { write_coordinates(file, study); },
+        [&](bandmill::DataFile& file, const CoarseningResult& result) { write(file, result); },
+        [&](const CoarseningResult& result) { return report(spec, result); },
+        [&](JsonWriter& json, const CoarseningResult& result) { write_summary(json, spec, result); });
 }
 
 bool has_planes(const Options& options) { return parse_size("--dimensions", options["dimensions"], 1, 2) == 2; }

@@ -1,7 +1,5 @@
 // bandmill coarsen --dimensions 2: how domains of planes grow, with error bars and the exponent of their law.
-#include "bench_common.hpp"
 #include "coarsen.hpp"
-#include "json_head.hpp"
 
 #include "bandmill/study/plane_coarsening.hpp"
 
@@ -26,43 +24,22 @@ std::pair<std::string, std::string> split_sides(const std::string& text) {
     return {text.substr(0, at), text.substr(at + 1)};
 }
 
-std::int64_t usual_points(double length) {
-    const double usual = std::ceil(points_per_length * length - 1e-9);
-    if (!(usual <= 1e9))
-        throw UsageError(fmt::format("--length {} is too long for the usual spacing: give --points", length));
-    return std::max<std::int64_t>(bandmill::Grid::fewest_points, static_cast<std::int64_t>(usual));
-}
-
 PlaneCoarseningSpec read_spec(Options& options) {
     PlaneCoarseningSpec spec;
     const auto [length_x, length_y] = split_sides(options["length"]);
     const double lx = parse_positive("--length", length_x), ly = parse_positive("--length", length_y);
-    if (!options.given("points")) options.set("points", fmt::format("{}x{}", usual_points(lx), usual_points(ly)));
+    if (!options.given("points"))
+        options.set("points",
+                    fmt::format("{}x{}", usual_points(lx, points_per_length), usual_points(ly, points_per_length)));
     const auto [points_x, points_y] = split_sides(options["points"]);
     spec.x = bandmill::Grid(parse_size("--points", points_x, bandmill::Grid::fewest_points, 1LL << 29), lx);
     spec.y = bandmill::Grid(parse_size("--points", points_y, bandmill::Grid::fewest_points, 1LL << 29), ly);
-    spec.members = parse_size("--members", options["members"], 1, most_elements / spec.points());
-    spec.equation.gamma = parse_positive("--gamma", options["gamma"]);
-    spec.noise.amplitude = parse_number("--noise", options["noise"], 0);
-    spec.noise.mean = {parse_real("--mean", options["mean"])};
-    spec.noise.seed = static_cast<std::uint64_t>(parse_size("--seed", options["seed"], 0));
-    spec.until = parse_positive("--until", options["until"]);
-    if (options.given("dt")) spec.time_step = parse_positive("--dt", options["dt"]);
-    if (spec.step_length() > spec.until)
-        throw UsageError(
-            fmt::format("--dt {:.6g} is longer than the whole run (--until {})", spec.step_length(), options["until"]));
-    options.set("dt", fmt::format("{}", spec.step_length()));
-    spec.times = read_sample_times(options["samples"], spec.until, spec.step_length());
+    read_runs(options, spec, spec.points());
     if (spec.times.empty())
         throw UsageError("--samples every-step is for one dimension (planes take longer to measure than to step): "
                          "write log:200 or linear:200");
     if (options["histogram-times"] != "none")
         throw UsageError("--histogram-times is for one dimension, where domains can be counted: leave it out");
-    const auto [from, to] = split_range("--fit", options["fit"]);
-    spec.fit_from = parse_positive("--fit", from);
-    spec.fit_to = parse_positive("--fit", to);
-    if (!(spec.fit_from < spec.fit_to))
-        throw UsageError(fmt::format("--fit {} is empty: give the earlier time first", options["fit"]));
     return spec;
 }
 
@@ -106,7 +83,7 @@ void add_attributes(bandmill::DataLayout& layout, const PlaneCoarseningSpec& spe
     add("seed", static_cast<std::int64_t>(spec.noise.seed));
 }
 
-void write(bandmill::DataFile& file, const PlaneCoarseningResult& result, std::size_t lost) {
+void write(bandmill::DataFile& file, const PlaneCoarseningResult& result) {
     using Reals = std::span<const double>;
     using Counts = std::span<const std::int64_t>;
     file.write("domain_size_mean", 0, Reals(result.size));
@@ -126,7 +103,6 @@ void write(bandmill::DataFile& file, const PlaneCoarseningResult& result, std::s
     file.set_attribute("fit_length_prefactor", result.length_fit.prefactor);
     file.set_attribute("fit_to", result.fit_to);
     file.set_attribute("fit_groups", result.fit_groups);
-    file.set_attribute("lost_members", static_cast<std::int64_t>(lost));
 }
 
 std::string fit_line(const char* name, const PowerFit& fit) {
@@ -134,28 +110,18 @@ std::string fit_line(const char* name, const PowerFit& fit) {
                        or_dash(fit.exponent_error), fit.correlation);
 }
 
-std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result,
-                   const std::vector<bandmill::LostMember>& lost, const std::string& out) {
+std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result) {
     std::string text = "\n      time   mean l   std. error   area / interface length    members\n";
     for (const std::size_t i : chosen_samples(result.times))
         text += fmt::format("{:10.4g} {:8.4f} {:>12} {:25.4f} {:10d}\n", result.times[i], result.size[i],
                             or_dash(result.size_error[i]), result.length[i], result.members[i]);
-    if (result.left_out.back() > 0)
-        text +=
-            fmt::format("{} members are left out at the end: not finite, or l out of range\n", result.left_out.back());
-    if (result.fit_samples >= 2) {
-        text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);
-        text += fit_line("l", result.size_fit) + fit_line("length", result.length_fit);
-        text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.fit_groups);
-        text += "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "
-                "plane\n";
-    } else if (result.fit_from >= spec.until) {
-        text += fmt::format("\nno fit: its window begins at t = {:.4g}, after the end\n", result.fit_from);
-    } else {
-        text += fmt::format("\nno fit: fewer than two samples lie in {:.4g} <= t <= {:.4g}\n", result.fit_from,
-                            result.fit_to);
-    }
-    return text + lost_text(lost) + fmt::format("\nwritten to {}\n", out);
+    text += left_out_text(result.left_out.back());
+    if (result.fit_samples < 2) return text + no_fit_text(result.fit_from, result.fit_to, spec.until);
+    text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);
+    text += fit_line("l", result.size_fit) + fit_line("length", result.length_fit);
+    text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.fit_groups);
+    return text + "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "
+                  "plane\n";
 }
 
 void write_fit(JsonWriter& json, const char* name, const PowerFit& fit) {
@@ -167,23 +133,14 @@ void write_fit(JsonWriter& json, const char* name, const PowerFit& fit) {
         .end_object();
 }
 
-std::string summary_json(const Machine& machine, const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result,
-                         std::size_t lost, const std::string& out, double seconds, double work,
-                         double stepping_seconds) {
-    JsonWriter json;
-    json.begin_object();
-    write_study_head(json, "coarsen", out, machine);
+void write_summary(JsonWriter& json, const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result) {
     json.value("dimensions", 2)
         .value("members", spec.members)
         .value("points_x", spec.x.points())
         .value("points_y", spec.y.points())
         .value("length_x", spec.x.length())
         .value("length_y", spec.y.length())
-        .value("gamma", spec.equation.gamma)
-        .value("lost_members", lost)
-        .value("seconds", seconds)
-        .value("stepping_seconds", stepping_seconds)
-        .value("point_steps_per_second", work / seconds);
+        .value("gamma", spec.equation.gamma);
     json.begin_object("fit")
         .value("from", result.fit_from)
         .value("to", result.fit_to)
@@ -199,43 +156,26 @@ std::string summary_json(const Machine& machine, const PlaneCoarseningSpec& spec
             .value("domain_length", result.length[i])
             .value("member_count", result.members[i])
             .end_object();
-    return json.end_array().end_object().text();
+    json.end_array();
 }
 
 template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
     const PlaneCoarseningSpec spec = read_spec(options);
     const Machine machine = choose_machine(options, ranks);
     bandmill::PlaneCoarsening<T> study(spec);
-    PlaneCoarseningResult result;
     StudyRun<T> run{
         .name = "coarsen", .study = study, .layout = layout_of(study.times()), .records = false, .finish = {}};
     run.layout.attributes =
         provenance("Growth of domains in two-dimensional Cahn-Hilliard runs", options, machine, ranks);
     add_attributes(run.layout, spec);
-    if (options.flag("dry-run")) {
-        print_estimate(study, run.layout, false, options, machine, ranks);
-        return 0;
-    }
-    run.begin = [&](bandmill::DataFile& file) {
-        if (ranks.is_root()) file.write("time", 0, std::span<const double>(study.times()));
-    };
-    run.finish = [&](bandmill::DataFile& file) {
-        result = study.result();
-        write(file, result, study.lost.size());
-    };
-    const SummaryFile summary(options, ranks.is_root());
     run.heading = fmt::format("{} runs of {} x {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
                               spec.x.points(), spec.y.points(), machine.device, spec.until, study.steps());
-    const int code = carry_out(run, options, machine, ranks, resumed);
-    if (code != 0 || !ranks.is_root()) return code;
-    const std::string out = results_name(options, resumed);
-    if (!summary.to_stdout())
-        print_now(report(spec, result, study.lost, out) + speed_text(study, run.seconds, resumed) + "\n",
-                  options.flag("quiet"));
-    summary.write(summary_json(machine, spec, result, study.lost.size(), out, run.seconds,
-                               resumed ? std::numeric_limits<double>::quiet_NaN() : point_steps(study),
-                               study.stepping_seconds));
-    return 0;
+    return carry_out_coarsening(
+        run, study, false, options, machine, ranks, resumed,
+        [&](bandmill::DataFile& file) { file.write("time", 0, std::span<const double>(study.times())); },
+        [&](bandmill::DataFile& file, const PlaneCoarseningResult& result) { write(file, result); },
+        [&](const PlaneCoarseningResult& result) { return report(spec, result); },
+        [&](JsonWriter& json, const PlaneCoarseningResult& result) { write_summary(json, spec, result); });
 }
 
 } // namespace
