@@ -11,6 +11,32 @@
 
 namespace app {
 
+int BenchOptions::thread_count(int otherwise) const {
+    return threads.empty() ? otherwise : static_cast<int>(parse_size("--threads", threads, 1, 4096));
+}
+int BenchOptions::repetition_count(int otherwise) const {
+    return repetitions.empty() ? otherwise : static_cast<int>(parse_size("--repetitions", repetitions, 1, 1000000));
+}
+
+void add_place_options(CLI::App& command, BenchOptions& options) {
+    add_text(command, "--backend", options.backend, "NAME",
+             "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
+    add_text(command, "--gpu", options.gpu, "N", "Which GPU (default 0; see bandmill info)");
+}
+void add_threads_option(CLI::App& command, BenchOptions& options) {
+    add_text(command, "--threads", options.threads, "N", "CPU threads (default all)");
+}
+void add_rivals_option(CLI::App& command, BenchOptions& options) {
+    add_text(command, "--rivals", options.rivals, "NAMES",
+             "Compare with all, none, or some of those that --list shows (default all)");
+}
+void add_output_options(CLI::App& command, BenchOptions& options) {
+    command.add_flag("--list", options.list, "Only show the cases and the rivals");
+    add_text(command, "--json", options.json, "FILE", "Also write the results, with device, date and commit");
+    command.add_flag("--force-overwrite", options.force_overwrite, "Replace FILE if it exists");
+    command.add_flag("--quiet", options.quiet, "Print nothing but errors");
+}
+
 Backend choose_backend(const std::string& backend, const std::string& gpu, const std::string& threads) {
     const Backend wanted = parse_word("--backend", backend, backend_words);
     const auto gpus = bandmill::cuda_devices();

@@ -18,6 +18,20 @@ class Option;
 
 namespace app {
 
+// What every benchmark takes beside its cases, as typed; an empty text is an option that was not given.
+struct BenchOptions {
+    std::string backend = "auto", gpu, threads, rivals = "all", repetitions, json;
+    bool list = false, force_overwrite = false, quiet = false;
+
+    // Of --threads and --repetitions; what is not given is `otherwise`.
+    int thread_count(int otherwise) const;
+    int repetition_count(int otherwise) const;
+};
+void add_place_options(CLI::App& command, BenchOptions& options);  // --backend, --gpu
+void add_threads_option(CLI::App& command, BenchOptions& options); // --threads
+void add_rivals_option(CLI::App& command, BenchOptions& options);  // --rivals
+void add_output_options(CLI::App& command, BenchOptions& options); // --list, --json, --force-overwrite, --quiet
+
 // The options as typed; an empty text is an option that was not given.
 Backend choose_backend(const std::string& backend, const std::string& gpu, const std::string& threads);
 bandmill::Device choose_gpu(const std::string& gpu);

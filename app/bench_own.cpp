@@ -15,22 +15,17 @@ namespace app {
 namespace {
 
 // The options as typed; an empty text is an option that was not given.
-struct Options {
-    std::string backend = "auto", gpu, threads;
-    std::string n, batch, half_bandwidth, boundary, layout, precision, blocks, chunks;
-    std::string repetitions, max_bytes, json, rivals = "all";
-    bool list = false, force_overwrite = false, quiet = false;
+struct Options : BenchOptions {
+    std::string n, batch, half_bandwidth, boundary, layout, precision, blocks, chunks, max_bytes;
 };
 
 RunOptions read_run_options(const Options& options) {
     RunOptions run{};
     run.backend = choose_backend(options.backend, options.gpu, options.threads);
     run.device = choose_gpu(options.gpu);
-    if (!options.threads.empty())
-        run.threads.count = static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
+    run.threads.count = options.thread_count(run.threads.count);
     run.placement = run.backend == Backend::cpu ? Placement::in_place : Placement::out_of_place;
-    if (!options.repetitions.empty())
-        run.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.repetitions = options.repetition_count(run.repetitions);
     run.max_bytes =
         options.max_bytes.empty() ? SIZE_MAX : static_cast<std::size_t>(parse_size("--max-bytes", options.max_bytes));
     run.rivals = choose_rivals(options.rivals, own_rival_names(run.backend));
@@ -71,15 +66,8 @@ std::vector<OwnCase> read_cases(const Options& options, Backend backend) {
 void run_bench(const Options& options) {
     const RunOptions run = read_run_options(options);
     const auto cases = read_cases(options, run.backend);
-    if (options.list) {
-        for (const OwnCase& what : cases) fmt::print("{}\n", describe(what));
-        fmt::print("\n{} cases on {}\n", cases.size(), word_of(run.backend, backend_words));
-        for (const auto& [name, what] : own_rival_names(run.backend)) fmt::print("  {:<28}{}\n", name, what);
-        return;
-    }
-    std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
-    if (run.backend == Backend::cuda) require_gpu(run.device);
+    if (options.list) return print_cases(cases, run.backend, run.rivals, own_rival_names(run.backend));
+    std::optional<OutputFile> file = prepare_output(options, run.backend, run.device);
     const auto runner = make_own_runner(run);
     OwnBench bench{};
     bench.backend = word_of(run.backend, backend_words);
@@ -90,13 +78,8 @@ void run_bench(const Options& options) {
     print_now(table_head(bench), options.quiet);
     const int failed = run_cases(*runner, cases, bench, options.quiet);
     deliver(bench, file, failed, options.quiet);
-    const auto wrong = std::count_if(bench.records.begin(), bench.records.end(), [](const OwnRecord& record) {
-        return is_wrong(record.combined) || is_wrong(record.solve);
-    });
-    if (wrong > 0)
-        throw std::runtime_error(fmt::format("{} of {} results are wrong (backward error over {} epsilons): their "
-                                             "times mean nothing",
-                                             wrong, bench.records.size(), wrong_beyond));
+    const auto any_wrong = [](const OwnRecord& record) { return is_wrong(record.combined) || is_wrong(record.solve); };
+    refuse_wrong(bench.records, any_wrong, fmt::format("backward error over {} epsilons", wrong_beyond));
 }
 
 } // namespace
@@ -108,9 +91,8 @@ void add_bench_own(CLI::App& bench) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME", "auto, cpu or cuda");
-    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
-    text("--threads", options->threads, "N", "CPU threads (default: all)");
+    add_place_options(*command, *options);
+    add_threads_option(*command, *options);
     text("--n", options->n, "LIST", "Rows per system [256,1024]")->group("Cases");
     text("--batch", options->batch, "LIST", "Systems per batch [cpu 16384, cuda 65536]")->group("Cases");
     text("--half-bandwidth", options->half_bandwidth, "LIST", "1 tridiagonal, 2 pentadiagonal [1,2]")->group("Cases");
@@ -123,13 +105,10 @@ void add_bench_own(CLI::App& bench) {
         ->group("Tuning");
     text("--chunks", options->chunks, "LIST", "GPU: chunks on their way to a thread: 2, 4, 8, 16; 0 likewise")
         ->group("Tuning");
-    text("--rivals", options->rivals, "NAMES", "Compare with all, none, or some of those that --list shows");
+    add_rivals_option(*command, *options);
     text("--repetitions", options->repetitions, "N", "Timings per case (default: 0.1 to 0.2 s of them)");
     text("--max-bytes", options->max_bytes, "SIZE", "Skip cases whose arrays need more (default: what is free)");
-    command->add_flag("--list", options->list, "Only show the cases and the rivals");
-    text("--json", options->json, "FILE", "Also write the results, with device, date and commit");
-    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
-    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    add_output_options(*command, *options);
     command->footer("Sizes: 65536 or 2^16. If any list of cases is given, all combinations are run; without one, a\n"
                     "standard set for the backend. All matrices hold the same numbers, each in memory of its own.\n"
                     "Examples:\n"

@@ -18,22 +18,17 @@ namespace app {
 namespace {
 
 // The options as typed; an empty text is an option that was not given.
-struct Options {
-    std::string backend = "auto", gpu, threads;
-    std::string n, members, steps = "1000", repetitions, most_seconds = "30", rivals = "all", json;
-    bool list = false, force_overwrite = false, quiet = false;
+struct Options : BenchOptions {
+    std::string n, members, steps = "1000", most_seconds = "30";
 };
 
 PaperOptions read_options(const Options& options) {
     PaperOptions run{};
     run.backend = choose_backend(options.backend, options.gpu, options.threads);
     run.device = choose_gpu(options.gpu);
-    if (run.backend == Backend::cpu)
-        run.threads = options.threads.empty() ? default_threads()
-                                              : static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
+    if (run.backend == Backend::cpu) run.threads = options.thread_count(default_threads());
     run.steps = parse_size("--steps", options.steps, 1, std::int64_t{1} << 40);
-    if (!options.repetitions.empty())
-        run.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.repetitions = options.repetition_count(run.repetitions);
     run.most_seconds = parse_number("--most-seconds", options.most_seconds, 1e-3);
     const auto chosen = choose_rivals(options.rivals, way_names(run.backend));
     for (const RivalName& rival : way_names(run.backend)) // in the order of the table, each once
@@ -51,30 +46,11 @@ PaperLists read_lists(const Options& options, const PaperOptions& run) {
     return lists;
 }
 
-void print_list(const PaperOptions& run, const std::vector<StepCase>& cases) {
-    for (const StepCase& what : cases) fmt::print("{}\n", describe(what));
-    fmt::print("\n{} cases of {} steps on {}, {}\n", cases.size(), run.steps, word_of(run.backend, backend_words),
-               run.rivals.empty() ? "without rivals" : "beside:");
-    for (const auto& [name, what] : way_names(run.backend))
-        if (std::find(run.rivals.begin(), run.rivals.end(), name) != run.rivals.end())
-            fmt::print("  {:<10}{}\n", name, what);
-}
-
-void refuse_wrong(const std::vector<PaperRecord>& records) {
-    const auto wrong =
-        std::count_if(records.begin(), records.end(), [](const PaperRecord& record) { return record.any_wrong(); });
-    if (wrong > 0)
-        throw std::runtime_error(fmt::format(
-            "in {} of {} cases someone ended with wrong states: such times mean nothing", wrong, records.size()));
-}
-
 void run_bench(const Options& options, EquationKind equation) {
     const PaperOptions run = read_options(options);
     const auto cases = make_paper_cases(equation, read_lists(options, run), run.backend);
-    if (options.list) return print_list(run, cases);
-    std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
-    if (run.backend == Backend::cuda) require_gpu(run.device);
+    if (options.list) return print_cases(cases, run.backend, run.rivals, way_names(run.backend));
+    std::optional<OutputFile> file = prepare_output(options, run.backend, run.device);
 
     const auto runner = make_paper_runner(run);
     PaperBench bench{word_of(run.backend, backend_words),
@@ -90,7 +66,8 @@ void run_bench(const Options& options, EquationKind equation) {
     print_now(table_head(bench), options.quiet);
     const int failed = run_cases(*runner, cases, bench, options.quiet);
     deliver(bench, file, failed, options.quiet);
-    refuse_wrong(bench.records);
+    refuse_wrong(
+        bench.records, [](const PaperRecord& record) { return record.any_wrong(); }, "states of one of the ways");
 }
 
 void add_command(CLI::App& bench, EquationKind equation) {
@@ -101,10 +78,8 @@ void add_command(CLI::App& bench, EquationKind equation) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME",
-         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
-    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
-    text("--threads", options->threads, "N", "CPU threads (default all)");
+    add_place_options(*command, *options);
+    add_threads_option(*command, *options);
     text("--n", options->n, "LIST", "Points of a member, 5 or more [64,256,1024]")->group("Cases");
     text("--members", options->members, "LIST",
          "Members [cuda 2^6,2^8,..,2^16,2^20; cpu 2^6,..,2^12, at most 2^20 points in all]")
@@ -113,12 +88,8 @@ void add_command(CLI::App& bench, EquationKind equation) {
     text("--repetitions", options->repetitions, "N", "Timings of each (default: as many as take 0.3 s, 5 at most)");
     text("--most-seconds", options->most_seconds, "S",
          "Who would take longer takes fewer steps, scaled and marked by ~ (default 30)");
-    text("--rivals", options->rivals, "NAMES",
-         "Compare with all, none, or some of those that --list shows (default all)");
-    command->add_flag("--list", options->list, "Only show the cases and the rivals");
-    text("--json", options->json, "FILE", "Also write the results, with device, date and commit");
-    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
-    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    add_rivals_option(*command, *options);
+    add_output_options(*command, *options);
     command->footer(fmt::format(
         "Sizes: 65536 or 2^16. A LIST has commas: --n 64,256,2^10; all combinations are run, with what stands in\n"
         "[brackets] for a list that is not given. All of them take about three minutes on an H200, and less than one\n"

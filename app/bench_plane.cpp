@@ -22,10 +22,8 @@ namespace app {
 namespace {
 
 // The options as typed; an empty text is an option that was not given.
-struct PlaneOptions {
-    std::string backend = "auto", gpu, threads, equation, points, members, precision;
-    std::string steps, repetitions = "7", json, rivals = "all";
-    bool list = false, force_overwrite = false, quiet = false;
+struct PlaneOptions : BenchOptions {
+    std::string equation, points, members, precision, steps;
 };
 
 // Periodic, dx = 2 pi / 256 whatever the size (linear equations: whatever it makes of 2 pi), steps of 0.1 dx.
@@ -170,9 +168,7 @@ Sides parse_sides(const std::string& text) {
 
 std::vector<PlaneCase> make_cases(const PlaneOptions& options, Backend backend) {
     const bool cuda = backend == Backend::cuda;
-    const int threads = cuda                      ? 0
-                        : options.threads.empty() ? default_threads()
-                                                  : static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
+    const int threads = cuda ? 0 : options.thread_count(default_threads());
     const auto kind = EquationKind::cahn_hilliard;
     using enum Precision;
     if (options.equation.empty() && options.points.empty() && options.members.empty() && options.precision.empty()) {
@@ -209,26 +205,19 @@ void run_bench(const PlaneOptions& options) {
     const bandmill::Device device = choose_gpu(options.gpu);
     StepPatience patience{};
     if (!options.steps.empty()) patience.steps = parse_size("--steps", options.steps, 1, std::int64_t{1} << 40);
-    patience.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    patience.repetitions = options.repetition_count(7);
     const std::vector<std::string> rivals = choose_rivals(options.rivals, plane_rival_names);
     const std::vector<PlaneCase> cases = make_cases(options, backend);
-    if (options.list) {
-        for (const PlaneCase& what : cases) fmt::print("{}\n", describe(what));
-        for (const auto& [name, what] : plane_rival_names)
-            if (!rivals.empty()) fmt::print("rival {}: {}\n", name, what);
-        return;
-    }
-    std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
-    if (backend == Backend::cuda) require_gpu(device);
+    if (options.list) return print_cases(cases, backend, rivals, plane_rival_names);
+    std::optional<OutputFile> file = prepare_output(options, backend, device);
     PlaneRunner runner(backend, device, patience, rivals);
     PlaneBench bench{
         word_of(backend, backend_words), runner.device_name(), utc_now(), load_average(), runner.ceiling(), {}, {}};
     print_now(table_head(bench), options.quiet);
     const int failed = run_cases(runner, cases, bench, options.quiet);
     deliver(bench, file, failed, options.quiet);
-    if (std::any_of(bench.records.begin(), bench.records.end(), [](const PlaneRecord& one) { return one.wrong(); }))
-        throw std::runtime_error("runs ended with members that are not finite: their times mean nothing");
+    refuse_wrong(
+        bench.records, [](const PlaneRecord& record) { return record.wrong(); }, "members are not finite");
 }
 
 } // namespace
@@ -239,22 +228,17 @@ void add_bench_plane(CLI::App& bench) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME",
-         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
-    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
-    text("--threads", options->threads, "N", "CPU threads (default: all)");
+    add_place_options(*command, *options);
+    add_threads_option(*command, *options);
     text("--equation", options->equation, "LIST", "diffusion, hyperdiffusion, cahn-hilliard [cahn-hilliard]")
         ->group("Cases");
     text("--points", options->points, "LIST", "Points of a plane, N or NXxNY [cpu 1024, cuda 4096]")->group("Cases");
     text("--members", options->members, "LIST", "Planes that are stepped together [1]")->group("Cases");
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
-    text("--rivals", options->rivals, "NAMES", "Compare with all, none, or some of those that --list shows");
+    add_rivals_option(*command, *options);
     text("--steps", options->steps, "N", "Steps per timing (default: as many as take 0.2 s)");
     text("--repetitions", options->repetitions, "N", "Timings per case (default 7)");
-    command->add_flag("--list", options->list, "Only show the cases and the rivals");
-    text("--json", options->json, "FILE", "Also write the results, with device, date and commit");
-    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
-    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    add_output_options(*command, *options);
     command->footer("A LIST has commas: --points 1024,4096x512. If any list is given, all combinations are run, the "
                     "others taking\n"
                     "what stands in [brackets]; without one, a standard set for the backend.\n"

@@ -14,27 +14,22 @@ namespace app {
 namespace {
 
 // The options as typed; an empty text is an option that was not given.
-struct Options {
-    std::string backend = "auto", gpu, threads;
-    std::string n, batch, half_bandwidth, boundary, layout, precision, matrix;
-    std::string sigma, repetitions, max_bytes, json, rivals = "all";
+struct Options : BenchOptions {
+    std::string n, batch, half_bandwidth, boundary, layout, precision, matrix, sigma, max_bytes;
     bool in_place = false, out_of_place = false, memory = false, no_memory = false;
-    bool list = false, force_overwrite = false, quiet = false;
 };
 
 RunOptions read_run_options(const Options& options) {
     RunOptions run{};
     run.backend = choose_backend(options.backend, options.gpu, options.threads);
     run.device = choose_gpu(options.gpu);
-    if (!options.threads.empty())
-        run.threads.count = static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
+    run.threads.count = options.thread_count(run.threads.count);
     if (options.in_place && options.out_of_place) throw UsageError("--in-place and --out-of-place exclude each other");
     run.placement = options.in_place || (run.backend == Backend::cpu && !options.out_of_place)
                         ? Placement::in_place
                         : Placement::out_of_place;
     if (!options.sigma.empty()) run.sigma = parse_number("--sigma", options.sigma, 0);
-    if (!options.repetitions.empty())
-        run.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.repetitions = options.repetition_count(run.repetitions);
     run.max_bytes =
         options.max_bytes.empty() ? SIZE_MAX : static_cast<std::size_t>(parse_size("--max-bytes", options.max_bytes));
     if (options.memory && options.no_memory) throw UsageError("--memory and --no-memory exclude each other");
@@ -73,32 +68,12 @@ SolveBench begin_bench(SolveRunner& runner, const RunOptions& run, const std::ve
     return bench;
 }
 
-void print_list(const RunOptions& run, const std::vector<SolveCase>& cases) {
-    for (const SolveCase& what : cases) fmt::print("{}\n", describe(what));
-    fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(run.backend, backend_words),
-               run.rivals.empty() ? "without rivals" : "with these rivals:");
-    for (const auto& [name, what] : rival_names(run.backend))
-        if (std::find(run.rivals.begin(), run.rivals.end(), name) != run.rivals.end())
-            fmt::print("  {:<28}{}\n", name, what);
-}
-
-void refuse_wrong(const std::vector<Record>& records) {
-    const auto wrong =
-        std::count_if(records.begin(), records.end(), [](const Record& record) { return is_wrong(record.ours); });
-    if (wrong > 0)
-        throw std::runtime_error(fmt::format("{} of {} results are wrong (backward error over {} epsilons): "
-                                             "their times mean nothing",
-                                             wrong, records.size(), wrong_beyond));
-}
-
 void run_bench(const Options& options) {
     const RunOptions run = read_run_options(options);
     const CaseLists lists = read_lists(options);
     const auto cases = make_cases(lists, run.backend);
-    if (options.list) return print_list(run, cases);
-    std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
-    if (run.backend == Backend::cuda) require_gpu(run.device);
+    if (options.list) return print_cases(cases, run.backend, run.rivals, rival_names(run.backend));
+    std::optional<OutputFile> file = prepare_output(options, run.backend, run.device);
 
     const auto runner = make_runner(run);
     SolveBench bench = begin_bench(*runner, run, cases, options.quiet);
@@ -109,7 +84,9 @@ void run_bench(const Options& options) {
         print_now(memory_table(*bench.memory), options.quiet);
     }
     deliver(bench, file, failed, options.quiet);
-    refuse_wrong(bench.records);
+    refuse_wrong(
+        bench.records, [](const Record& record) { return is_wrong(record.ours); },
+        fmt::format("backward error over {} epsilons", wrong_beyond));
 }
 
 } // namespace
@@ -121,10 +98,8 @@ void add_bench_solve(CLI::App& bench) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME",
-         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
-    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
-    text("--threads", options->threads, "N", "CPU threads (default: all)");
+    add_place_options(*command, *options);
+    add_threads_option(*command, *options);
     text("--n", options->n, "LIST", "Rows per system [256,1024]")->group("Cases");
     text("--batch", options->batch, "LIST", "Systems per batch [cpu 16384, cuda 65536]")->group("Cases");
     text("--half-bandwidth", options->half_bandwidth, "LIST", "1 tridiagonal, 2 pentadiagonal [1,2]")->group("Cases");
@@ -135,18 +110,14 @@ void add_bench_solve(CLI::App& bench) {
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
     text("--matrix", options->matrix, "LIST", "general, toeplitz [general]")->group("Cases");
     text("--sigma", options->sigma, "S", "Stiffness: A = I + S * differences (default: W=1 1, W=2 1e6)");
-    text("--rivals", options->rivals, "NAMES",
-         "Compare with all, none, or some of those that --list shows (default all)");
+    add_rivals_option(*command, *options);
     text("--repetitions", options->repetitions, "N", "Timings per case (default: 0.1 to 0.2 s of them)");
     text("--max-bytes", options->max_bytes, "SIZE", "Skip cases whose arrays need more (default: what is free)");
     command->add_flag("--in-place", options->in_place, "x overwrites b, refreshed between solves (default on the CPU)");
     command->add_flag("--out-of-place", options->out_of_place, "b is kept, x is another array (default on a GPU)");
     command->add_flag("--memory", options->memory, "Also compare memory (default without any list of cases)");
     command->add_flag("--no-memory", options->no_memory, "Do not compare memory");
-    command->add_flag("--list", options->list, "Only show the cases and the rivals");
-    text("--json", options->json, "FILE", "Also write the results, with device, date, commit and ceilings");
-    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
-    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    add_output_options(*command, *options);
     command->footer(
         "Sizes: 65536 or 2^16. A LIST has commas: --n 64,256,2^10. If any list is given, all combinations are run,\n"
         "the others taking what stands in [brackets]; without one, a standard set for the backend is run\n"

@@ -15,21 +15,16 @@ namespace app {
 namespace {
 
 // The options as typed; an empty text is an option that was not given.
-struct Options {
-    std::string backend = "auto", gpu, threads;
+struct Options : BenchOptions {
     std::string stencil, size, precision, edges;
-    std::string repetitions, json, rivals = "all";
-    bool list = false, force_overwrite = false, quiet = false;
 };
 
 StencilOptions read_stencil_options(const Options& options) {
     StencilOptions run{};
     run.backend = choose_backend(options.backend, options.gpu, options.threads);
     run.device = choose_gpu(options.gpu);
-    if (!options.threads.empty())
-        run.threads.count = static_cast<int>(parse_size("--threads", options.threads, 1, 4096));
-    if (!options.repetitions.empty())
-        run.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.threads.count = options.thread_count(run.threads.count);
+    run.repetitions = options.repetition_count(run.repetitions);
     run.rivals = choose_rivals(options.rivals, stencil_rival_names);
     return run;
 }
@@ -45,36 +40,19 @@ StencilLists read_lists(const Options& options) {
     return lists;
 }
 
-void refuse_wrong(const std::vector<StencilRecord>& records) {
-    const auto wrong =
-        std::count_if(records.begin(), records.end(), [](const StencilRecord& record) { return record.ours.wrong; });
-    if (wrong > 0)
-        throw std::runtime_error(fmt::format("{} of {} results are wrong: their times mean nothing (please report "
-                                             "this)",
-                                             wrong, records.size()));
-}
-
 void run_bench(const Options& options) {
     const StencilOptions run = read_stencil_options(options);
     const auto cases = make_stencil_cases(read_lists(options), run.backend);
-    if (options.list) {
-        for (const StencilCase& what : cases) fmt::print("{}\n", describe(what));
-        fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(run.backend, backend_words),
-                   run.rivals.empty() ? "without rivals" : "with this rival:");
-        for (const auto& [name, what] : stencil_rival_names)
-            if (!run.rivals.empty()) fmt::print("  {:<10}{}\n", name, what);
-        return;
-    }
-    std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
-    if (run.backend == Backend::cuda) require_gpu(run.device);
+    if (options.list) return print_cases(cases, run.backend, run.rivals, stencil_rival_names);
+    std::optional<OutputFile> file = prepare_output(options, run.backend, run.device);
 
     const auto runner = make_stencil_runner(run);
     StencilBench bench{word_of(run.backend, backend_words), runner->device_name(), utc_now(), load_average(), {}, {}};
     print_now(table_head(bench), options.quiet);
     const int failed = run_cases(*runner, cases, bench, options.quiet);
     deliver(bench, file, failed, options.quiet);
-    refuse_wrong(bench.records);
+    refuse_wrong(
+        bench.records, [](const StencilRecord& record) { return record.ours.wrong; }, "please report this");
 }
 
 } // namespace
@@ -85,23 +63,17 @@ void add_bench_stencil(CLI::App& bench) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME",
-         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
-    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
-    text("--threads", options->threads, "N", "CPU threads (default all)");
+    add_place_options(*command, *options);
+    add_threads_option(*command, *options);
     text("--stencil", options->stencil, "LIST",
          "x3, x5, x7, y3, y5, y7, cross, 3x3, 5x5, advect-x, advect-y, advect [six]")
         ->group("Cases");
     text("--size", options->size, "LIST", "Rows x columns (x planes) [cpu 2048x2048, cuda 4096x4096]")->group("Cases");
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
     text("--edges", options->edges, "LIST", "periodic, leave [periodic]")->group("Cases");
-    text("--rivals", options->rivals, "NAMES",
-         "Compare with all, none, or some of those that --list shows (default all)");
+    add_rivals_option(*command, *options);
     text("--repetitions", options->repetitions, "N", "Timings per case (default: 7 to 200, for 0.1 to 0.2 s)");
-    command->add_flag("--list", options->list, "Only show the cases and the rivals");
-    text("--json", options->json, "FILE", "Also write the results, with device, date and commit");
-    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
-    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    add_output_options(*command, *options);
     command->footer(
         "A LIST has commas: --size 4096x4096,1024x1024x16. If any list is given, all combinations are run, the others\n"
         "taking what stands in [brackets]; without one, a standard set for the backend is run (about a minute).\n"

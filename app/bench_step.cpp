@@ -17,11 +17,8 @@ namespace app {
 namespace {
 
 // The options as typed; an empty text is an option that was not given.
-struct Options {
-    std::string backend = "auto", gpu, threads;
-    std::string equation, n, members, precision, statistics, shape;
-    std::string steps, repetitions = "7", json, rivals = "all";
-    bool list = false, force_overwrite = false, quiet = false;
+struct Options : BenchOptions {
+    std::string equation, n, members, precision, statistics, shape, steps;
 };
 
 StepOptions read_step_options(const Options& options) {
@@ -29,7 +26,7 @@ StepOptions read_step_options(const Options& options) {
     run.backend = choose_backend(options.backend, options.gpu, options.threads);
     run.device = choose_gpu(options.gpu);
     if (!options.steps.empty()) run.patience.steps = parse_size("--steps", options.steps, 1, std::int64_t{1} << 40);
-    run.patience.repetitions = static_cast<int>(parse_size("--repetitions", options.repetitions, 1, 1000000));
+    run.patience.repetitions = options.repetition_count(7);
     run.rivals = choose_rivals(options.rivals, step_rival_names);
     return run;
 }
@@ -54,37 +51,19 @@ StepLists read_lists(const Options& options, Backend backend) {
     return lists;
 }
 
-void print_list(const StepOptions& run, const std::vector<StepCase>& cases) {
-    for (const StepCase& what : cases) fmt::print("{}\n", describe(what));
-    fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(run.backend, backend_words),
-               run.rivals.empty() ? "without rivals" : "with this rival:");
-    for (const auto& [name, what] : step_rival_names)
-        if (!run.rivals.empty()) fmt::print("  {:<10}{}\n", name, what);
-}
-
-void refuse_wrong(const std::vector<StepRecord>& records) {
-    const auto wrong =
-        std::count_if(records.begin(), records.end(), [](const StepRecord& record) { return record.wrong(); });
-    if (wrong > 0)
-        throw std::runtime_error(fmt::format("{} of {} runs ended with members that are not finite: their times mean "
-                                             "nothing",
-                                             wrong, records.size()));
-}
-
 void run_bench(const Options& options) {
     const StepOptions run = read_step_options(options);
     const auto cases = make_step_cases(read_lists(options, run.backend), run.backend);
-    if (options.list) return print_list(run, cases);
-    std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
-    if (run.backend == Backend::cuda) require_gpu(run.device);
+    if (options.list) return print_cases(cases, run.backend, run.rivals, step_rival_names);
+    std::optional<OutputFile> file = prepare_output(options, run.backend, run.device);
 
     StepRunner runner(run);
     StepBench bench{word_of(run.backend, backend_words), runner.device_name(), utc_now(), load_average(), {}, {}};
     print_now(table_head(bench), options.quiet);
     const int failed = run_cases(runner, cases, bench, options.quiet);
     deliver(bench, file, failed, options.quiet);
-    refuse_wrong(bench.records);
+    refuse_wrong(
+        bench.records, [](const StepRecord& record) { return record.wrong(); }, "members are not finite");
 }
 
 } // namespace
@@ -95,9 +74,7 @@ void add_bench_step(CLI::App& bench) {
     const auto text = [&](const char* flag, std::string& value, const char* type, const char* help) {
         return add_text(*command, flag, value, type, help);
     };
-    text("--backend", options->backend, "NAME",
-         "auto, cpu or cuda; auto takes the GPU if there is one and no --threads");
-    text("--gpu", options->gpu, "N", "Which GPU (default 0; see bandmill info)");
+    add_place_options(*command, *options);
     text("--equation", options->equation, "LIST",
          "diffusion, hyperdiffusion, cahn-hilliard, forced-cahn-hilliard [cahn-hilliard]")
         ->group("Cases");
@@ -109,14 +86,10 @@ void add_bench_step(CLI::App& bench) {
     text("--shape", options->shape, "LIST", "throughput; latency: a GPU spreads few members wider [throughput]")
         ->group("Cases");
     text("--threads", options->threads, "LIST", "CPU threads [all]")->group("Cases");
-    text("--rivals", options->rivals, "NAMES",
-         "Compare with all, none, or some of those that --list shows (default all)");
+    add_rivals_option(*command, *options);
     text("--steps", options->steps, "N", "Steps per timing (default: as many as take 0.2 s)");
     text("--repetitions", options->repetitions, "N", "Timings per case (default 7)");
-    command->add_flag("--list", options->list, "Only show the cases and the rivals");
-    text("--json", options->json, "FILE", "Also write the results, with device, date and commit");
-    command->add_flag("--force-overwrite", options->force_overwrite, "Replace FILE if it exists");
-    command->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    add_output_options(*command, *options);
     command->footer(
         "Sizes: 65536 or 2^16. A LIST has commas: --n 64,256,2^10. If any list but --threads is given, all "
         "combinations\n"

@@ -1,4 +1,4 @@
-// The loop of a benchmark command over its cases.
+// The course of a benchmark command: its cases one after the other, a table, a file.
 #pragma once
 
 #include "bench_common.hpp"
@@ -6,6 +6,7 @@
 
 #include "bandmill/base/error.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <variant>
@@ -41,6 +42,33 @@ int run_cases(Runner& runner, const std::vector<Case>& cases, Bench& bench, bool
         }
     }
     return failed;
+}
+
+template <class Case>
+void print_cases(const std::vector<Case>& cases, Backend backend, const std::vector<std::string>& rivals,
+                 std::span<const RivalName> names) {
+    for (const Case& what : cases) fmt::print("{}\n", describe(what));
+    fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(backend, backend_words),
+               rivals.empty() ? "without rivals" : "beside:");
+    for (const auto& [name, what] : names)
+        if (std::find(rivals.begin(), rivals.end(), name) != rivals.end()) fmt::print("  {:<28}{}\n", name, what);
+}
+
+// Before anything is measured: the file can be written, and the GPU is there.
+inline std::optional<OutputFile> prepare_output(const BenchOptions& options, Backend backend, bandmill::Device device) {
+    std::optional<OutputFile> file;
+    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
+    if (backend == Backend::cuda) require_gpu(device);
+    return file;
+}
+
+// Throws if any record is wrong.
+template <class Record, class IsWrong>
+void refuse_wrong(const std::vector<Record>& records, IsWrong is_wrong, const std::string& how) {
+    const auto wrong = std::count_if(records.begin(), records.end(), is_wrong);
+    if (wrong > 0)
+        throw std::runtime_error(
+            fmt::format("{} of {} results are wrong ({}): their times mean nothing", wrong, records.size(), how));
 }
 
 // Writes the file, if one is wanted, and then complains of cases that failed: what was measured is kept.

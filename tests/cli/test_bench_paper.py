@@ -135,10 +135,10 @@ def test_quiet_is_quiet(bandmill):
 def test_list_shows_the_cases_and_runs_nothing(bandmill, tmp_path, equation):
     done = bandmill("bench", equation, "--backend", "cpu", "--list", "--json", "out.json")
     assert done.returncode == 0 and done.stderr == "" and list(tmp_path.iterdir()) == []
-    assert "11 cases of 1000 steps on cpu" in done.stdout and "lapack" in done.stdout
+    assert "11 cases on cpu" in done.stdout and "lapack" in done.stdout
     assert f"{equation} n=1024 members=1024 " in done.stdout and "n=1024 members=4096" not in done.stdout
     cuda = bandmill("bench", equation, "--backend", "cuda", "--list").stdout
-    assert "21 cases of 1000 steps on cuda" in cuda and "cusparse" in cuda
+    assert "21 cases on cuda" in cuda and "cusparse" in cuda
     for n in (64, 256, 1024):
         for members in (64, 256, 1024, 4096, 16384, 65536, 1048576):
             assert f"{equation} n={n} members={members} f64" in cuda
