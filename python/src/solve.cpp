@@ -185,7 +185,12 @@ class Argument {
         table_ = exchange_table(source.type());
         if (table_ == nullptr) return false;
         nb::dlpack::dltensor tensor{};
-        if (table_->view(source.ptr(), &tensor) != 0) throw nb::python_error();
+        if (table_->view(source.ptr(), &tensor) != 0) {
+            const nb::python_error error;
+            const std::string why = text_of(error.value()); // its first line; torch goes on with what called what
+            refuse_type(std::string(name) + " cannot be read through DLPack (" + why.substr(0, why.find('\n')) +
+                        "): pass a dense array in the memory of the CPU or of a GPU");
+        }
         view_ = {static_cast<char*>(tensor.data) + tensor.byte_offset,
                  static_cast<std::size_t>(tensor.ndim),
                  tensor.shape,

@@ -116,6 +116,18 @@ def test_autograd_notices_what_out_overwrites():
         assert plan.solve(b, out=b) is b
 
 
+@pytest.mark.parametrize("make", [lambda b: b.to_sparse(), lambda b: b.to("meta")], ids=["sparse", "meta"])
+def test_tensors_without_memory_are_refused(make):
+    plan = bandmill.factor(bandmill.toeplitz([-1, 4, -1], 5))
+    with pytest.raises((TypeError, RuntimeError)) as caught:
+        plan.solve(make(torch.ones(5)))
+    if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        assert caught.type is TypeError and "pass a dense array" in str(caught.value)
+        assert "\n" not in str(caught.value)
+    b = torch.ones(5)
+    assert torch.equal(plan.solve(b), plan.solve(b, out=b))  # and the next one is taken
+
+
 def test_a_graph_that_lives_until_the_end_is_no_leak():
     code = """
 import torch, bandmill
