@@ -22,6 +22,8 @@ ENVIRONMENT = {
 }
 # Builds with sanitizers step some sixty times slower.
 SANITIZED = "BANDMILL_TEST_MAX_ELEMENTS" in os.environ
+# A study that takes a moment.
+SMALL = ["coarsen", "--members", "40", "--points", "64", "--until", "3", "--quiet"]
 
 
 def start(folder, *arguments, ranks=0, **keywords):
