@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _bandmill
 from ._errors import InvalidArgumentError
 
 
@@ -56,6 +57,11 @@ class Torch:
         if self.is_direct:
             self.to_dlpack = lambda array: array
         self.increment_version: Any = self.torch.autograd.graph.increment_version
+        # Plan.solve then takes most tensors without a step in Python. What increment_version calls is private to torch:
+        # where it is missing, or is no function in C, all tensors come this way.
+        increment = getattr(self.torch._C, "_increment_version", None)
+        if self.is_direct and increment is not None:
+            _bandmill.know_torch(self.torch.Tensor, increment)
 
     def export(self, array: Any) -> Any:
         if array.is_neg():  # a flag on the tensor, which DLPack does not carry

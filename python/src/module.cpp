@@ -2,6 +2,7 @@
 #include "ensemble.hpp"
 #include "plan.hpp"
 #include "solve.hpp"
+#include "torch.hpp"
 
 #include "bandmill/base/error.hpp"
 #include "bandmill/version.hpp"
@@ -92,6 +93,7 @@ NB_MODULE(_bandmill, module) {
     });
 
     module.def("last_seconds", bandmill::python::last_seconds);
+    module.def("know_torch", bandmill::python::know_torch);
 
     nb::class_<Plan>(module, "Plan")
         .def(
@@ -119,6 +121,7 @@ NB_MODULE(_bandmill, module) {
                 return static_cast<int>(bandmill::python::solve(plan, b, x, axis, stream));
             },
             "b"_a, "x"_a, "axis"_a, "stream"_a)
+        .def("solve_plain", bandmill::python::solve_plain)
         .def("solve_jax", bandmill::python::solve_jax, "b"_a, "axis"_a);
 
     bandmill::python::bind_ensemble(module);

@@ -2,6 +2,7 @@
 
 #include "fork.hpp"
 #include "layout.hpp"
+#include "torch.hpp"
 
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
@@ -14,7 +15,6 @@
 #include <numpy/ndarraytypes.h>
 #endif
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -107,8 +107,10 @@ struct ExchangeTable {
     int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 
-// Null where a type has none. Types of one framework are asked for again and again: the last answer is kept.
-const ExchangeTable* exchange_table(nb::handle type) {
+// Null where a type has none. It does not say what is read-only: arrays that could be (NumPy's) have a buffer, and are
+// not taken this way. Types of one framework are asked for again and again: the last answer is kept.
+const ExchangeTable* exchange_table(nb::handle source) {
+    const nb::handle type = source.type();
     static PyObject* last = nullptr; // held, so that no other type can come to lie where it is
     static const ExchangeTable* table = nullptr;
     if (type.ptr() == last) return table;
@@ -119,9 +121,16 @@ const ExchangeTable* exchange_table(nb::handle type) {
     while (found != nullptr && found->major > 1) found = found->earlier;
     if (found != nullptr && (found->major != 1 || found->view == nullptr || found->current_stream == nullptr))
         found = nullptr;
+    if (PyObject_CheckBuffer(source.ptr()) != 0) found = nullptr;
     Py_XDECREF(last);
     last = type.inc_ref().ptr();
     return table = found;
+}
+
+// A np.ndarray, and no subclass.
+bool is_numpy(nb::handle object) {
+    static PyObject* const array_type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+    return object.type().ptr() == array_type;
 }
 
 // An argument that is imported when it is asked for: as NumPy's own structure if it can be, by DLPack otherwise.
@@ -131,10 +140,10 @@ class Argument {
         if (from_numpy(source, writable) || from_table(source, name)) return;
         if (writable) {
             write_ = through_dlpack<WriteArray>(source, name);
-            view_ = operand(write_, name);
+            view_ = operand(*write_, name);
         } else {
             read_ = through_dlpack<ReadArray>(source, name);
-            view_ = operand(read_, name);
+            view_ = operand(*read_, name);
         }
         mend_strides();
     }
@@ -153,8 +162,7 @@ class Argument {
     // that were added to a solve of 65,536 x 256. Arrays of more axes than most_axes take that way all the same.
     bool from_numpy([[maybe_unused]] nb::handle source, [[maybe_unused]] bool writable) {
 #if defined(BANDMILL_WITH_NUMPY)
-        static PyObject* const array_type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
-        if (source.type().ptr() != array_type) return false;
+        if (!is_numpy(source)) return false;
         auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());
         const int flags = PyArray_FLAGS(array), type = PyArray_TYPE(array), axes = PyArray_NDIM(array);
         const auto bytes = static_cast<std::int64_t>(type == NPY_FLOAT ? sizeof(float) : sizeof(double));
@@ -179,10 +187,8 @@ class Argument {
     }
 
     // torch has had such a table since 2.10. Its capsules took 10 us more, the caches being cold.
-    // It does not say what is read-only: arrays that could be (NumPy's) have a buffer, and do not come this way.
     bool from_table(nb::handle source, const char* name) {
-        if (PyObject_CheckBuffer(source.ptr()) != 0) return false;
-        table_ = exchange_table(source.type());
+        table_ = exchange_table(source);
         if (table_ == nullptr) return false;
         nb::dlpack::dltensor tensor{};
         if (table_->view(source.ptr(), &tensor) != 0) {
@@ -214,8 +220,8 @@ class Argument {
 
     static constexpr int most_axes = 8;
     std::int64_t shape_[most_axes], strides_[most_axes];
-    WriteArray write_;
-    ReadArray read_;
+    std::optional<WriteArray> write_; // optional, since even empty ones are destroyed by a call
+    std::optional<ReadArray> read_;
     const ExchangeTable* table_ = nullptr;
     Operand view_;
 };
@@ -255,7 +261,9 @@ Problem check_b(const Plan& plan, const Operand& b, std::int64_t axis) {
 void check_x(const Operand& b, const Operand& x) {
     if (x.type != b.type)
         refuse_type("out holds " + dtype_text(x.type) + " and b " + dtype_text(b.type) + ": pass an out of b's dtype");
-    if (!std::equal(x.shape, x.shape + x.axes, b.shape, b.shape + b.axes))
+    bool same = x.axes == b.axes; // not std::equal: one more cold function
+    for (std::size_t k = 0; same && k < b.axes; ++k) same = x.shape[k] == b.shape[k];
+    if (!same)
         throw InvalidArgument("out has shape " + shape_text(x) + " and b has shape " + shape_text(b) +
                               ": pass an out of b's shape");
     if (x.device != b.device)
@@ -319,9 +327,8 @@ template <class T> nb::object solve_new(Plan& plan, const ReadArray& b, const Pr
     return solve_new(plan, b, problem, Array<T, Cuda>(size, Device{problem.device}));
 }
 
-} // namespace
-
-Outcome solve(Plan& plan, nb::handle b_object, nb::handle x_object, std::int64_t axis, std::uintptr_t stream) {
+Outcome solve(Plan& plan, nb::handle b_object, nb::handle x_object, std::int64_t axis, std::uintptr_t stream,
+              bool counting) {
     // In place one import serves for both; it must be one that may be written.
     const bool in_place = b_object.is(x_object);
     const Argument b_argument(b_object, "b", in_place);
@@ -334,11 +341,24 @@ Outcome solve(Plan& plan, nb::handle b_object, nb::handle x_object, std::int64_t
     const auto shapes = solve_shapes(b.axes, b.shape, b.strides, x.strides, problem.axis);
     if (!shapes) return Outcome::needs_copy;
     stream = b_argument.stream(stream);
+    if (counting && !count_writing(x_object)) return Outcome::not_counted;
     const nb::gil_scoped_release unlocked;
     const auto start = std::chrono::steady_clock::now();
     solve_views(plan, problem, *shapes, b.data, x.data, stream);
     solve_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return Outcome::solved;
+}
+
+} // namespace
+
+Outcome solve(Plan& plan, nb::handle b, nb::handle x, std::int64_t axis, std::uintptr_t stream) {
+    return solve(plan, b, x, axis, stream, false);
+}
+
+bool solve_plain(Plan& plan, nb::handle b, nb::handle x, std::int64_t axis) {
+    const bool numpy = is_numpy(b);
+    if (numpy ? !is_numpy(x) : !is_plain_tensor(b) || (!x.is(b) && !is_plain_tensor(x))) return false;
+    return solve(plan, b, x, axis, 0, !numpy) == Outcome::solved;
 }
 
 double last_seconds() { return solve_seconds; }

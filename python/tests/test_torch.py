@@ -27,8 +27,17 @@ def test_a_tensor_that_is_stored_negated():
     assert negated.is_neg()
     plan = bandmill.factor(bandmill.toeplitz([0, 2, 0], 20))
     assert torch.equal(plan.solve(negated), -b[:, 1] / 2)
-    with pytest.raises(ValueError, match="stored negated"):
-        plan.solve(negated, out=negated)
+    packed = torch.view_as_complex(b.repeat(2, 1)).conj().imag.as_strided((20,), (1,))
+    assert packed.is_neg() and packed.is_contiguous()  # strides do not tell
+    out = torch.empty(20, dtype=torch.float64)
+    for each in (negated, packed):
+        assert torch.equal(plan.solve(each, out=out), each.resolve_neg() / 2)
+        before = each.clone()
+        with pytest.raises(ValueError, match="stored negated"):
+            plan.solve(out, out=each)
+        with pytest.raises(ValueError, match="stored negated"):
+            plan.solve(each, out=each)
+        assert torch.equal(each, before)
 
 
 def test_precision_of_the_plan():
@@ -111,9 +120,13 @@ def test_autograd_notices_what_out_overwrites():
     plan.solve(kept, out=kept)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.backward()
+    b, parameter = torch.rand(10), torch.nn.Parameter(torch.rand(10), requires_grad=False)
+    for out in (kept, parameter):  # one of torch's own type, one of a subclass
+        version = out._version
+        assert plan.solve(b, out=out) is out and out._version > version and b._version == 0
     with torch.inference_mode():
         b = torch.rand(10)
-        assert plan.solve(b, out=b) is b
+        assert plan.solve(b, out=b) is b and plan.solve(b, out=torch.empty(10)).is_inference()
 
 
 @pytest.mark.parametrize("make", [lambda b: b.to_sparse(), lambda b: b.to("meta")], ids=["sparse", "meta"])
