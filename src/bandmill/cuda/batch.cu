@@ -3,6 +3,7 @@
 
 #include "bandmill/cuda/batch_kernels.cuh"
 #include "bandmill/cuda/batch_plan.hpp"
+#include "bandmill/cuda/batch_stream.cuh"
 
 #include <cuda_runtime.h>
 
@@ -21,13 +22,14 @@ template <class T> using FactorKernel = void (*)(BatchFactorArguments<T>);
 
 // The instantiations of one half-bandwidth and boundary.
 template <class T> struct BatchKernels {
-    SolveKernel<T> solve;
+    SolveKernel<T> solve, stream;
     FactorKernel<T> factor, combine;
     int diagonals, forward, backward, kept;
 };
 template <class T, int W, bool Periodic> BatchKernels<T> kernels() {
     using Layout = BatchLayout<W, Periodic>;
     return {solve_factored<T, W, Periodic>,
+            solve_streamed<T, W, Periodic>,
             eliminate<T, W, Periodic, false>,
             eliminate<T, W, Periodic, true>,
             Layout::diagonals,
@@ -41,7 +43,7 @@ template <class T> BatchKernels<T> kernels_for(const BatchShape& shape) {
     return shape.boundary == Boundary::periodic ? kernels<T, 2, true>() : kernels<T, 2, false>();
 }
 
-enum class Task { factor, solve, combine };
+enum class Task { factor, solve, stream, combine };
 
 // Which part of shared memory is for what.
 template <class T> BatchShared shared_for(const BatchPlan& plan, const BatchShape& shape, Task task) {
@@ -51,14 +53,20 @@ template <class T> BatchShared shared_for(const BatchPlan& plan, const BatchShap
     const std::int64_t each = (blocks + limits.multiprocessors - 1) / limits.multiprocessors;
     const int rows =
         static_cast<int>(detail::interior_rows(shape.rows, shape.half_bandwidth, shape.boundary == Boundary::periodic));
-    const auto choose = [&](int usual, int chunk, int row_values, int kept_values) {
-        return choose_shared(plan.tuning, usual, std::max<std::int64_t>(each, 1), chunk, row_values, kept_values, rows,
-                             limits.shared_bytes_per_multiprocessor, limits.shared_bytes_per_block,
-                             limits.reserved_shared_bytes_per_block);
+    const auto choose = [&](int usual, int chunk, int row_values, int kept_values, int barriers = 0) {
+        BatchShared shared =
+            choose_shared(plan.tuning, usual, std::max<std::int64_t>(each, 1), chunk, row_values, kept_values, rows,
+                          limits.shared_bytes_per_multiprocessor, limits.shared_bytes_per_block - barriers,
+                          limits.reserved_shared_bytes_per_block + barriers);
+        shared.bytes += barriers;
+        return shared;
     };
     switch (task) {
     case Task::solve:
         return choose(batch_solve_blocks, batch_solve_chunk, std::max(kernels.forward, kernels.backward) + 1, 1);
+    case Task::stream:
+        return choose(batch_stream_blocks(kernels.forward), batch_stream_chunk, kernels.forward + 1, 1,
+                      batch_stream_barrier_bytes);
     case Task::factor: return choose(batch_factor_blocks, batch_factor_chunk, kernels.diagonals, 0);
     case Task::combine: break;
     }
@@ -81,8 +89,8 @@ template <class T> std::shared_ptr<const BatchPlan> make_plan(Device device, con
     const BatchKernels<T> kernels = kernels_for<T>(shape);
     DeviceScope scope(device);
     for (const void* kernel :
-         {reinterpret_cast<const void*>(kernels.solve), reinterpret_cast<const void*>(kernels.factor),
-          reinterpret_cast<const void*>(kernels.combine)}) {
+         {reinterpret_cast<const void*>(kernels.solve), reinterpret_cast<const void*>(kernels.stream),
+          reinterpret_cast<const void*>(kernels.factor), reinterpret_cast<const void*>(kernels.combine)}) {
         check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         plan->limits.shared_bytes_per_block),
                    "raising a kernel's shared memory");
@@ -95,9 +103,19 @@ template <class T> std::shared_ptr<const BatchPlan> make_plan(Device device, con
     return plan;
 }
 
+// Whether the copy engine can fetch what a row holds of a block's systems: neighbours that begin and end at multiples
+// of 16 bytes. Blocks begin at multiples of their width.
+template <class T> bool has_whole_rows(const FieldShape& shape, const void* data) {
+    const auto is_aligned = [](std::int64_t elements) { return elements % std::int64_t{16 / sizeof(T)} == 0; };
+    const bool has_tiles = shape.tile < shape.batch;
+    return shape.batch_stride == 1 && is_aligned(shape.batch) && is_aligned(shape.row_stride) &&
+           reinterpret_cast<std::uintptr_t>(data) % 16 == 0 &&
+           (!has_tiles || (shape.tile % batch_width<T> == 0 && is_aligned(shape.tile_stride)));
+}
+
 template <class T, class Arguments>
 void launch(void (*kernel)(Arguments), const BatchShape& shape, const BatchShared& shared, Arguments& arguments,
-            Stream stream) {
+            Stream stream, int more_threads = 0) {
     arguments.room = {shared.chunks, shared.first_kept};
     const std::int64_t blocks = (shape.batch + batch_width<T> - 1) / batch_width<T>;
     if (blocks > INT32_MAX)
@@ -105,7 +123,7 @@ void launch(void (*kernel)(Arguments), const BatchShape& shape, const BatchShare
                               " systems are more than one launch can hold: solve them in several batches");
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
-    config.blockDim = dim3(batch_width<T>);
+    config.blockDim = dim3(static_cast<unsigned>(batch_width<T> + more_threads));
     config.dynamicSmemBytes = static_cast<std::size_t>(shared.bytes);
     config.stream = stream.handle();
     check_cuda(cudaLaunchKernelEx(&config, kernel, arguments), "launching a kernel for matrices of their own");
@@ -162,8 +180,13 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
     const auto& plan = *static_cast<const cuda::BatchPlan*>(data.knowledge.get());
     cuda::BatchSolveArguments<T> arguments{
         static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
-    cuda::launch<T>(cuda::kernels_for<T>(shape).solve, shape, cuda::shared_for<T>(plan, shape, cuda::Task::solve),
-                    arguments, stream);
+    const cuda::BatchKernels<T> kernels = cuda::kernels_for<T>(shape);
+    if (plan.limits.compute_major >= 9 && cuda::has_whole_rows<T>(b.shape(), b.data()) &&
+        cuda::has_whole_rows<T>(x.shape(), x.data()))
+        cuda::launch<T>(kernels.stream, shape, cuda::shared_for<T>(plan, shape, cuda::Task::stream), arguments, stream,
+                        32);
+    else
+        cuda::launch<T>(kernels.solve, shape, cuda::shared_for<T>(plan, shape, cuda::Task::solve), arguments, stream);
 }
 
 template <class T> BatchWorkspace<T, Cuda>::BatchWorkspace(const BatchShape& shape, Device device) : shape_(shape) {

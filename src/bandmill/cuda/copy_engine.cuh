@@ -1,10 +1,12 @@
-// The hardware that the staged kernel is built on, as functions: barriers in shared memory, the bulk tensor copy
-// engine, clusters of blocks, launches that overlap. Compute capability 9.0 and later.
+// The hardware that the staged and the streamed kernel are built on, as functions: barriers in shared memory, the bulk
+// tensor copy engine, clusters of blocks, launches that overlap. Compute capability 9.0 and later.
 #pragma once
 
 #include "bandmill/base/macros.hpp"
 
 #include <cuda.h>
+
+#include <cstdint>
 
 namespace bandmill::cuda {
 
@@ -16,8 +18,8 @@ using Barrier = unsigned long long;
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
-__device__ __forceinline__ void initialise(Barrier* barrier) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)));
+__device__ __forceinline__ void initialise(Barrier* barrier, unsigned arrivals = 1) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals));
 }
 __device__ __forceinline__ void make_barriers_visible() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -25,6 +27,9 @@ __device__ __forceinline__ void make_barriers_visible() {
 __device__ __forceinline__ void expect_bytes(Barrier* barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
+}
+__device__ __forceinline__ void arrive(Barrier* barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 __device__ __forceinline__ void wait_for(Barrier* barrier, unsigned parity) {
     unsigned done = 0;
@@ -34,6 +39,22 @@ __device__ __forceinline__ void wait_for(Barrier* barrier, unsigned parity) {
                      : "=r"(done)
                      : "r"(shared_address(barrier)), "r"(parity)
                      : "memory");
+}
+// The same where only copies and threads of this block are waited for: it leaves the first-level cache alone.
+__device__ __forceinline__ void wait_in_block(Barrier* barrier, unsigned parity) {
+    unsigned done = 0;
+    while (done == 0)
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+}
+// One thread of a whole warp. The compiler knows this one: copies then need no loop over threads.
+__device__ __forceinline__ bool is_elected() {
+    unsigned elected;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected));
+    return elected != 0;
 }
 // Rows and columns outside the tensor arrive as zeros.
 __device__ __forceinline__ void fetch_box(void* to, const CUtensorMap* map, int x, int y, Barrier* barrier) {
@@ -49,6 +70,17 @@ __device__ __forceinline__ void fetch_bytes(void* to, const void* from, unsigned
                  "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
 }
+__device__ __forceinline__ void fetch_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier,
+                                            std::uint64_t cache_policy) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
+        "%4;" ::"r"(shared_address(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier)), "l"(cache_policy)
+        : "memory");
+}
+// The copy engine sees what threads wrote to global memory before this. They are two ways to memory that do not wait
+// for each other by themselves.
+__device__ __forceinline__ void order_before_copies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 // Writes a value to the same place in another block of the cluster, and tells its barrier.
 template <class Value>
 __device__ __forceinline__ void send(Value* place, const Value& value, const Barrier* barrier, int rank) {

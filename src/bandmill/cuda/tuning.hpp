@@ -93,6 +93,8 @@ inline constexpr int most_stages = 3;
 template <class T> inline constexpr int batch_width = 256 / static_cast<int>(sizeof(T));
 // Rows that are fetched and worked on together.
 inline constexpr int batch_solve_chunk = 8, batch_factor_chunk = 4;
+// The same where the copy engine fetches: on their way together, and in registers together.
+inline constexpr int batch_stream_chunk = 8, batch_stream_part = 4;
 
 // What may be tried by `bandmill bench own`; 0: as chosen below.
 struct BatchTuning {
@@ -102,7 +104,12 @@ struct BatchTuning {
 // Blocks on a multiprocessor where not all rows can be kept on chip. A solve has little to compute, so few blocks with
 // much room are best; elimination waits for a division in every row.
 inline constexpr int batch_solve_blocks = 2, batch_factor_blocks = 4;
-inline constexpr int most_batch_blocks = 8;
+// If a warp of its own fetches for it, one block is enough but where rows are short: n = 1024, one and two blocks, open
+// W = 1 0.67 and 0.76, W = 2 0.82 and 0.82; periodic W = 1 0.82 and 0.82, W = 2 0.88 and 0.85. `forward`: values of L.
+constexpr int batch_stream_blocks(int forward) { return forward == 2 ? 2 : 1; }
+inline constexpr int most_batch_blocks = 8, most_batch_chunks = 16;
+// The barriers of the streamed kernel, before its ring: two per chunk and one more, in whole lines.
+inline constexpr int batch_stream_barrier_bytes = (8 * (2 * most_batch_chunks + 1) + 127) / 128 * 128;
 // On their way to a multiprocessor. Memory answers after about 1 us, in which it could send 32 KB to each.
 inline constexpr int batch_bytes_ahead = 64 * 1024;
 
@@ -117,7 +124,7 @@ inline BatchShared choose_shared(const BatchTuning& tuning, int blocks, int chun
                                  int rows, int bytes_per_multiprocessor, int bytes_per_block, int reserved) {
     constexpr int value_bytes = 256;
     const int chunk_bytes = chunk * row_values * value_bytes;
-    BatchShared shared{16, 0, 0};
+    BatchShared shared{most_batch_chunks, 0, 0};
     while (shared.chunks > 2 && shared.chunks * chunk_bytes * blocks > batch_bytes_ahead) shared.chunks /= 2;
     if (tuning.chunks > 0) shared.chunks = tuning.chunks;
     int room = bytes_per_multiprocessor / blocks - reserved;

@@ -1,0 +1,309 @@
+// Solves with a factor where the copy engine can fetch whole rows of a block (has_whole_rows in batch.cu). As in
+// batch_kernels.cuh a thread works on a system, but a warp of its own fetches for the block, so that the others only
+// read shared memory and compute. Chunks of rows go through one ring, numbered on through the turn from the sweep down
+// to the sweep up, so that memory is kept busy there too.
+#pragma once
+
+#include "bandmill/cuda/batch_kernels.cuh"
+#include "bandmill/cuda/copy_engine.cuh"
+
+namespace bandmill::cuda {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+static_assert(batch_tile == 32, "a warp reads one tile");
+
+// The ring, as one side sees it. A slot holds a chunk of C rows: per tile [row][Tabled][lane] as in the factor, then
+// [row][system] of b, or of y. Its barrier `full` tells that all has arrived, `empty` that all warps have read it.
+template <class T, int RowValues> class StreamRing {
+    static constexpr int C = batch_stream_chunk, width = batch_width<T>, slot_values = C * RowValues * width;
+    Barrier *full_, *empty_;
+    T* slots_;
+    int chunks_, slot_ = 0;
+    unsigned parity_ = 0; // of the times that the ring was gone round
+
+  public:
+    __device__ __forceinline__ StreamRing(Barrier* full, Barrier* empty, T* slots, int chunks)
+        : full_(full), empty_(empty), slots_(slots), chunks_(chunks) {}
+    template <int Tabled> __device__ __forceinline__ T* table(int tile) const {
+        return slots_ + slot_ * slot_values + tile * (C * Tabled * batch_tile);
+    }
+    template <int Tabled> __device__ __forceinline__ T* single() const {
+        return slots_ + slot_ * slot_values + C * Tabled * width;
+    }
+    __device__ __forceinline__ Barrier* full() const { return full_ + slot_; }
+    __device__ __forceinline__ void next() {
+        ++slot_;
+        if (slot_ == chunks_) {
+            slot_ = 0;
+            parity_ ^= 1;
+        }
+    }
+    // Waits until the slot may be filled; a new barrier passes for one that the round before has completed.
+    __device__ __forceinline__ void wait_for_room() const { wait_in_block(empty_ + slot_, parity_ ^ 1); }
+    __device__ __forceinline__ void wait() const { wait_in_block(full_ + slot_, parity_); }
+    // This thread's values of P rows of the chunk from row `first` on; those of b or y stand at `single`.
+    template <int Tabled, int P>
+    __device__ __forceinline__ void read(int first, const T* single, T (&value)[P][Tabled + 1]) const {
+        const T* const from = table<Tabled>(threadIdx.x / 32) + first * (Tabled * batch_tile) + threadIdx.x % 32;
+#pragma unroll
+        for (int j = 0; j < P; ++j) {
+#pragma unroll
+            for (int k = 0; k < Tabled; ++k) value[j][k] = from[(j * Tabled + k) * batch_tile];
+            value[j][Tabled] = single[j * width];
+        }
+    }
+    __device__ __forceinline__ void give_back() {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) arrive(empty_ + slot_);
+        next();
+    }
+};
+
+// What the fetching warp knows of its block.
+template <class T> struct StreamSource {
+    int systems, tiles; // of the block; the last one may have fewer
+    std::int64_t tile_values;
+    std::uint64_t once, usual;
+
+    // A chunk of `left` rows, or of C of them: the table, and rows of b or y unless they are null.
+    template <int Tabled, int RowValues>
+    __device__ __forceinline__ void fetch(StreamRing<T, RowValues>& ring, const T* table, const T* row,
+                                          std::int64_t stride, int left, std::uint64_t row_policy) const {
+        constexpr int C = batch_stream_chunk, width = batch_width<T>;
+        const unsigned rows = left >= C ? C : left;
+        const unsigned table_bytes = rows * (Tabled * batch_tile * sizeof(T)), row_bytes = systems * sizeof(T);
+        ring.wait_for_room();
+        if (is_elected()) {
+            Barrier* const full = ring.full();
+            expect_bytes(full, tiles * table_bytes + (row != nullptr ? rows * row_bytes : 0));
+#pragma unroll
+            for (int tile = 0; tile < width / batch_tile; ++tile)
+                if (tile < tiles)
+                    fetch_bytes(ring.template table<Tabled>(tile), table + tile * tile_values, table_bytes, full, once);
+            if (row != nullptr) {
+                T* const to = ring.template single<Tabled>();
+                if (stride == width && systems == width) { // rows of a tile, one after the other
+                    fetch_bytes(to, row, rows * row_bytes, full, row_policy);
+                } else if (left >= C) {
+#pragma unroll
+                    for (int j = 0; j < C; ++j)
+                        fetch_bytes(to + j * width, row + j * stride, row_bytes, full, row_policy);
+                } else {
+#pragma unroll 1
+                    for (unsigned j = 0; j < rows; ++j)
+                        fetch_bytes(to + j * width, row + j * stride, row_bytes, full, row_policy);
+                }
+            }
+        }
+        __syncwarp();
+        ring.next();
+    }
+};
+
+// Everything that the block reads, in the order in which it is read. The tables of the sweep up are fetched as soon as
+// there is room. Of y only what went to global memory is fetched, once `spilled` tells that all of it is there.
+template <class T, int W, bool Periodic>
+__device__ __forceinline__ void fetch_both_sweeps(StreamRing<T, BatchLayout<W, Periodic>::forward + 1> ring,
+                                                  const StreamSource<T>& source, const T* forward, const T* b,
+                                                  std::int64_t b_stride, const T* y, std::int64_t y_stride, int m,
+                                                  int first_kept, Barrier* spilled) {
+    constexpr int C = batch_stream_chunk, F = BatchLayout<W, Periodic>::forward, B = BatchLayout<W, Periodic>::backward;
+    for (int i = 0; i < m; i += C)
+        source.template fetch<F>(ring, forward + std::int64_t(i) * (F * batch_tile), b + i * b_stride, b_stride, m - i,
+                                 source.once);
+    const T* const backward = forward + std::int64_t(m) * (F * batch_tile);
+    bool is_spilled = false;
+    for (int i = (m - 1) / C * C; i >= 0 && i < m; i -= C) { // without rows: i = 0
+        if (i < first_kept && !is_spilled) {
+            wait_in_block(spilled, 0);
+            __threadfence(); // copies do not go through the first-level cache
+            order_before_copies();
+            is_spilled = true;
+        }
+        source.template fetch<B>(ring, backward + std::int64_t(i) * (B * batch_tile),
+                                 i < first_kept ? y + i * y_stride : nullptr, y_stride, m - i, source.usual);
+    }
+}
+
+// Rows are computed while the next come from shared memory, where registers allow that for a full multiprocessor.
+template <class T, int Tabled>
+inline constexpr bool reads_ahead = sizeof(T) * (Tabled + 1) * batch_stream_part * 2 <= 256;
+
+// Goes through chunks that are whole, in parts of P rows; downwards (Step = 1) or upwards (-1) within a chunk too. For
+// each in turn: work(chunk, row within it, values). single(chunk, row) is where rows of b or y begin; it is asked while
+// the ring is at that chunk.
+template <int Tabled, int Step, class T, int RowValues, class Single, class Work>
+__device__ __forceinline__ void for_whole_chunks(StreamRing<T, RowValues>& ring, int chunks, Single single, Work work) {
+    constexpr int P = batch_stream_part, parts = batch_stream_chunk / P;
+    static_assert(batch_stream_chunk % (2 * P) == 0, "parts take turns with two sets of registers");
+    const auto row_of = [](int part) { return (Step > 0 ? part : parts - 1 - part) * P; };
+    T value[2][P][Tabled + 1];
+    const auto read = [&](int chunk, int part) {
+        if (part == 0) ring.wait();
+        ring.template read<Tabled>(row_of(part), single(chunk, row_of(part)), value[part % 2]);
+        if (part == parts - 1) ring.give_back(); // all is in registers
+    };
+    if (reads_ahead<T, Tabled> && chunks > 0) read(0, 0);
+    for (int q = 0; q < chunks; ++q) {
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+            if constexpr (!reads_ahead<T, Tabled>)
+                read(q, part);
+            else if (part + 1 < parts)
+                read(q, part + 1);
+            else if (q + 1 < chunks)
+                read(q + 1, 0);
+            work(q, row_of(part), value[part % 2]);
+        }
+    }
+}
+
+// What the sweeps of one thread have in common.
+template <class T> struct StreamColumn {
+    int m, first_kept;
+    T* keep; // the thread's own
+    T* x;
+    std::int64_t x_stride;
+};
+
+template <class T, int W, bool Periodic>
+__device__ __forceinline__ void stream_down(StreamRing<T, BatchLayout<W, Periodic>::forward + 1>& ring,
+                                            const StreamColumn<T>& column,
+                                            detail::ForwardSweep<W, Periodic, T>& sweep) {
+    constexpr int C = batch_stream_chunk, P = batch_stream_part, F = BatchLayout<W, Periodic>::forward,
+                  width = batch_width<T>;
+    const int m = column.m, first_kept = column.first_kept, whole = m / C;
+    const auto b = [&](int, int row) { return ring.template single<F>() + row * width + threadIdx.x; };
+    T* to = column.x;
+    for_whole_chunks<F, 1>(ring, whole, b, [&](int q, int row, T(&value)[P][F + 1]) {
+        T y[P];
+#pragma unroll
+        for (int j = 0; j < P; ++j) y[j] = sweep.row(value[j], value[j][F]);
+        if (q * C >= first_kept) {
+            T* const place = column.keep + (q * C - first_kept + row) * width;
+#pragma unroll
+            for (int j = 0; j < P; ++j) place[j * width] = y[j];
+        } else {
+#pragma unroll
+            for (int j = 0; j < P; ++j) {
+                *to = y[j];
+                to += column.x_stride;
+            }
+        }
+    });
+    if (whole * C < m) { // always kept (choose_shared)
+        ring.wait();
+#pragma unroll 1
+        for (int i = whole * C; i < m; ++i) {
+            T value[1][F + 1];
+            ring.template read<F>(i - whole * C, b(whole, i - whole * C), value);
+            column.keep[(i - first_kept) * width] = sweep.row(value[0], value[0][F]);
+        }
+        ring.give_back();
+    }
+}
+
+template <class T, int W, bool Periodic>
+__device__ __forceinline__ void stream_up(StreamRing<T, BatchLayout<W, Periodic>::forward + 1>& ring,
+                                          const StreamColumn<T>& column, detail::BackwardSweep<W, Periodic, T>& sweep) {
+    constexpr int C = batch_stream_chunk, P = batch_stream_part, B = BatchLayout<W, Periodic>::backward,
+                  width = batch_width<T>;
+    const int m = column.m, first_kept = column.first_kept, whole = m / C;
+    T* to = column.x + (m - 1) * column.x_stride;
+    if (whole * C < m) {
+        ring.wait();
+#pragma unroll 1
+        for (int i = m - 1; i >= whole * C; --i) {
+            T value[1][B + 1];
+            ring.template read<B>(i - whole * C, column.keep + (i - first_kept) * width, value);
+            __stcs(to, sweep.row(value[0], value[0][B]));
+            to -= column.x_stride;
+        }
+        ring.give_back();
+    }
+    const auto y = [&](int q, int row) -> const T* {
+        const int i = (whole - 1 - q) * C;
+        if (i >= first_kept) return column.keep + (i - first_kept + row) * width;
+        return ring.template single<B>() + row * width + threadIdx.x;
+    };
+    for_whole_chunks<B, -1>(ring, whole, y, [&](int, int, T(&value)[P][B + 1]) {
+#pragma unroll
+        for (int j = P - 1; j >= 0; --j) {
+            __stcs(to, sweep.row(value[j], value[j][B]));
+            to -= column.x_stride;
+        }
+    });
+}
+
+#endif
+
+template <class T, int W, bool Periodic>
+__global__ void __launch_bounds__(batch_width<T> + 32, most_batch_blocks)
+    solve_streamed(const __grid_constant__ BatchSolveArguments<T> a) {
+#if __CUDA_ARCH__ >= 900
+    using Layout = BatchLayout<W, Periodic>;
+    constexpr int F = Layout::forward, B = Layout::backward, width = batch_width<T>, C = batch_stream_chunk;
+    extern __shared__ __align__(128) unsigned char streamed[];
+    Barrier* const full = reinterpret_cast<Barrier*>(streamed);
+    Barrier* const empty = full + most_batch_chunks;
+    Barrier* const spilled = empty + most_batch_chunks;
+    static_assert((2 * most_batch_chunks + 1) * sizeof(Barrier) <= batch_stream_barrier_bytes);
+    T* const slots = reinterpret_cast<T*>(streamed + batch_stream_barrier_bytes);
+    const int thread = static_cast<int>(threadIdx.x), chunks = a.room.chunks, first_kept = a.room.first_kept;
+    const std::int64_t first = std::int64_t(blockIdx.x) * width, left = a.x_shape.batch - first;
+    const int systems = left >= width ? width : static_cast<int>(left), warps = (systems + 31) / 32;
+    if (thread == 0) {
+        for (int q = 0; q < chunks; ++q) {
+            initialise(full + q);
+            initialise(empty + q, warps);
+        }
+        initialise(spilled, systems);
+        make_barriers_visible();
+    }
+    __syncthreads(); // the last for all: from here on threads go their own ways
+    const int n = a.n, m = static_cast<int>(detail::interior_rows(n, W, Periodic));
+    const std::int64_t tile_values = detail::tile_values<W, Periodic>(n);
+    StreamRing<T, F + 1> ring(full, empty, slots, chunks);
+    const T* const tables = a.values + first / batch_tile * tile_values;
+    if (__shfl_sync(0xffffffff, thread, 0) >= width) { // the compiler sees that whole warps take this way
+        fetch_both_sweeps<T, W, Periodic>(ring, {systems, warps, tile_values, read_once_policy(), usual_policy()},
+                                          tables, a.b + system_offset(a.b_shape, first), a.b_shape.row_stride,
+                                          a.x + system_offset(a.x_shape, first), a.x_shape.row_stride, m, first_kept,
+                                          spilled);
+        return;
+    }
+    if (thread >= systems) return; // the first lane of a warp that is counted in `warps` stays
+    T* const x = a.x + system_offset(a.x_shape, first) + thread;
+    const StreamColumn<T> column{m, first_kept, slots + chunks * (C * (F + 1) * width) + thread, x,
+                                 a.x_shape.row_stride};
+    Values<W, T> own; // in place they are overwritten
+    Values<W * W, T> corner;
+    if constexpr (Periodic) {
+        const T* const b = a.b + system_offset(a.b_shape, first) + thread;
+#pragma unroll
+        for (int s = 0; s < W; ++s)
+            if (m + s < n) own[s] = b[(m + s) * a.b_shape.row_stride];
+        const T* const corners =
+            tables + thread / batch_tile * tile_values + thread % batch_tile + std::int64_t(m) * ((F + B) * batch_tile);
+#pragma unroll
+        for (int k = 0; k < W * W; ++k) corner[k] = corners[k * batch_tile];
+    }
+    detail::ForwardSweep<W, Periodic, T> down;
+    stream_down(ring, column, down);
+    if (first_kept > 0) {
+        order_before_copies(); // what was written above is read by copies on the way up
+        arrive(spilled);
+    }
+    detail::BackwardSweep<W, Periodic, T> up;
+    if constexpr (Periodic) {
+        up.separator = down.separator(corner, own);
+#pragma unroll
+        for (int s = 0; s < W; ++s)
+            if (m + s < n) x[(m + s) * column.x_stride] = up.separator[s];
+    }
+    stream_up(ring, column, up);
+#endif
+}
+
+} // namespace bandmill::cuda
