@@ -12,6 +12,7 @@ namespace {
 
 constexpr unsigned every_lane = 0xffffffffu;
 constexpr int threads = 256;
+constexpr int march_lanes = 30; // of a warp that write
 
 unsigned blocks_for(std::int64_t work, std::int64_t per_block) {
     return static_cast<unsigned>(std::min<std::int64_t>((work + per_block - 1) / per_block, 1 << 20));
@@ -45,128 +46,116 @@ __device__ __forceinline__ std::int64_t wrapped(std::int64_t i, std::int64_t n) 
     return i < 0 ? i + n : i >= n ? i - n : i;
 }
 
-// A few neighbouring values, moved at once.
-template <class T, int Count> struct alignas(Count * sizeof(T)) Some { T value[Count]; };
-
-// What a thread holds of a row: its own columns, and, if it stands at an end of its tile, two columns beyond that end.
+// V neighbouring values of a row, moved in pieces of 16 bytes.
 template <class T, int V> struct RowPart {
-    Some<T, V> own;
-    T near, far;
+    static constexpr int piece = 16 / static_cast<int>(sizeof(T));
+    struct alignas(16) Piece {
+        T value[piece];
+    };
+    Piece pieces[V / piece];
+
+    __device__ __forceinline__ T& operator[](int v) { return pieces[v / piece].value[v % piece]; }
+    __device__ __forceinline__ const T& operator[](int v) const { return pieces[v / piece].value[v % piece]; }
+    __device__ __forceinline__ void load(const T* from) {
+#pragma unroll
+        for (int k = 0; k < V / piece; ++k) pieces[k] = reinterpret_cast<const Piece*>(from)[k];
+    }
+    __device__ __forceinline__ void store(T* to) const {
+#pragma unroll
+        for (int k = 0; k < V / piece; ++k) reinterpret_cast<Piece*>(to)[k] = pieces[k];
+    }
 };
 
 // A warp marches down a tile of 32 V columns with three rows of C and of the potential in registers; neighbours are
-// asked for theirs. Rows are fetched `ahead` of their use.
+// asked for theirs. The outermost threads are there to be asked only: what they compute themselves is wrong.
 template <class E, class T, int V, bool Corrected> struct March {
     using Rate = typename E::template PlaneRate<T>;
     using Part = RowPart<T, V>;
 
     const PlaneJob<T>& job;
     const Rate& rate;
-    std::int64_t row_stride, own_at, near_at; // of a row
-    bool here, at_left, at_right;
+    std::int64_t row_stride;
+    const T *state, *increment; // of the thread's columns in the row that is fetched next
+    std::int64_t rows_to_end;   // of the plane, from that row: the first comes after the last
 
-    template <class Load> __device__ __forceinline__ Part fetch(std::int64_t y, const Load& load) const {
-        const std::int64_t row = wrapped(y, job.rows) * row_stride;
-        Part part{};
-        if (!here) return part;
-        part.own = load(static_cast<const Some<T, V>*>(nullptr), row + own_at);
-        if (at_left || at_right) {
-            const Some<T, 2> outer = load(static_cast<const Some<T, 2>*>(nullptr), row + near_at);
-            part.near = at_left ? outer.value[1] : outer.value[0]; // an index would put them in memory
-            part.far = at_left ? outer.value[0] : outer.value[1];
+    __device__ __forceinline__ Part fetch() {
+        Part part;
+        part.load(state);
+        if constexpr (Corrected) {
+            Part more;
+            more.load(increment);
+#pragma unroll
+            for (int v = 0; v < V; ++v) part[v] = part[v] + T(0.5) * more[v];
+            increment += row_stride;
+        }
+        state += row_stride;
+        if (--rows_to_end == 0) {
+            rows_to_end = job.rows;
+            state -= job.rows * row_stride;
+            if constexpr (Corrected) increment -= job.rows * row_stride;
         }
         return part;
     }
-    __device__ __forceinline__ Part fetch(std::int64_t y) const {
-        return fetch(y, [&]<class Values>(const Values*, std::int64_t at) {
-            Values values = *reinterpret_cast<const Values*>(job.states + at);
-            if constexpr (Corrected) {
-                const Values increment = *reinterpret_cast<const Values*>(job.increments + at);
-                for (int v = 0; v < int(sizeof(Values) / sizeof(T)); ++v)
-                    values.value[v] = values.value[v] + T(0.5) * increment.value[v];
-            }
-            return values;
-        });
-    }
 
-    // The value before the first and after the last of a thread's own.
-    __device__ __forceinline__ T before(const Some<T, V>& own, T near) const {
-        const T other = __shfl_up_sync(every_lane, own.value[V - 1], 1);
-        return at_left ? near : other;
-    }
-    __device__ __forceinline__ T after(const Some<T, V>& own, T near) const {
-        const T other = __shfl_down_sync(every_lane, own.value[0], 1);
-        return at_right ? near : other;
-    }
-
-    __device__ __forceinline__ Part potential(const Part& below, const Part& row, const Part& above) const {
-        Part mu{};
-        const T left = before(row.own, row.near), right = after(row.own, row.near);
+    // body(v, left, right) for all columns, with the values beside them.
+    template <class Body> __device__ __forceinline__ static void for_columns(const Part& row, const Body& body) {
+        const T left = __shfl_up_sync(every_lane, row[V - 1], 1), right = __shfl_down_sync(every_lane, row[0], 1);
 #pragma unroll
         for (int v = 0; v < V; ++v)
-            mu.own.value[v] = rate.potential(
-                row.own.value[v],
-                job.laplacian.laplacian(row.own.value[v], v > 0 ? row.own.value[v > 0 ? v - 1 : 0] : left,
-                                        v + 1 < V ? row.own.value[v + 1 < V ? v + 1 : 0] : right, below.own.value[v],
-                                        above.own.value[v]));
-        const T inner = at_left ? row.own.value[0] : row.own.value[V - 1];
-        mu.near = rate.potential(row.near, job.laplacian.laplacian(row.near, row.far, inner, below.near, above.near));
+            body(v, v > 0 ? row[v > 0 ? v - 1 : 0] : left, v + 1 < V ? row[v + 1 < V ? v + 1 : 0] : right);
+    }
+    __device__ __forceinline__ Part potential(const Part& below, const Part& row, const Part& above) const {
+        Part mu;
+        for_columns(row, [&](int v, T left, T right) {
+            mu[v] = rate.potential(row[v], job.laplacian.laplacian(row[v], left, right, below[v], above[v]));
+        });
         return mu;
     }
-
-    __device__ __forceinline__ void write(const Part& below, const Part& row, const Part& above, std::int64_t y,
-                                          T* results) const {
-        const T left = before(row.own, row.near), right = after(row.own, row.near);
-        Some<T, V> result;
-#pragma unroll
-        for (int v = 0; v < V; ++v)
-            result.value[v] = job.update.laplacian(row.own.value[v], v > 0 ? row.own.value[v > 0 ? v - 1 : 0] : left,
-                                                   v + 1 < V ? row.own.value[v + 1 < V ? v + 1 : 0] : right,
-                                                   below.own.value[v], above.own.value[v]);
-        if (!here) return;
-        const std::int64_t at = y * row_stride + own_at;
-        if constexpr (Corrected) {
-            const auto increment = *reinterpret_cast<const Some<T, V>*>(job.increments + at);
-#pragma unroll
-            for (int v = 0; v < V; ++v) result.value[v] = result.value[v] - increment.value[v];
-        }
-        *reinterpret_cast<Some<T, V>*>(results + at) = result;
+    __device__ __forceinline__ Part update(const Part& below, const Part& row, const Part& above) const {
+        Part result;
+        for_columns(row, [&](int v, T left, T right) {
+            result[v] = job.update.laplacian(row[v], left, right, below[v], above[v]);
+        });
+        return result;
     }
 };
 
 template <class E, class T, int V, bool Corrected>
 __global__ void __launch_bounds__(plane_block_threads, plane_blocks)
-    march_kernel(const PlaneJob<T> job, const typename E::template PlaneRate<T> rate, std::int64_t first,
-                 std::int64_t last, int march_rows, std::int64_t tiles, T* results) {
+    march_kernel(const __grid_constant__ PlaneJob<T> job,
+                 const __grid_constant__ typename E::template PlaneRate<T> rate, std::int64_t first, std::int64_t last,
+                 std::int64_t march_rows, std::int64_t tiles, T* results) {
     constexpr int ahead = plane_rows_ahead;
-    wait_for_previous();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const std::int64_t warp = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
     const std::int64_t tile = warp % tiles, strip = warp / tiles, member = strip % job.members;
     const std::int64_t begin = first + strip / job.members * march_rows;
     if (begin >= last) return;
     const std::int64_t end = begin + march_rows < last ? begin + march_rows : last;
-    // Groups of V columns, as equally over the tiles as they can be: two threads at least have work in each.
-    const std::int64_t groups = job.n / V, from = tile * groups / tiles, to = (tile + 1) * groups / tiles;
-    const std::int64_t group = from + lane;
-    const bool here = group < to, at_left = lane == 0, at_right = group == to - 1;
-    const std::int64_t outside = at_left ? group * V - 2 : group * V + V;
-    const March<E, T, V, Corrected> march{job,
-                                          rate,
-                                          job.members * job.n,
-                                          member * job.n + group * V,
-                                          member * job.n + wrapped(outside, job.n),
-                                          here,
-                                          at_left,
-                                          at_right};
+    const std::int64_t groups = job.n / V, group = tile * march_lanes + lane - 1;
+    const bool writes = lane > 0 && lane <= march_lanes && group < groups;
+    const std::int64_t row_stride = job.members * job.n;
+    const std::int64_t column = member * job.n + (group + groups) % groups * V;
+    const std::int64_t top = wrapped(begin - 2, job.rows);
+    wait_for_previous();
+    March<E, T, V, Corrected> march{job,
+                                    rate,
+                                    row_stride,
+                                    job.states + top * row_stride + column,
+                                    Corrected ? job.increments + top * row_stride + column : nullptr,
+                                    job.rows - top};
     using Part = RowPart<T, V>;
-    Part c[3] = {march.fetch(begin - 2), march.fetch(begin - 1), march.fetch(begin)};
+    Part c[3];
+    c[0] = march.fetch();
+    c[1] = march.fetch();
+    c[2] = march.fetch();
     Part next[ahead];
 #pragma unroll
-    for (int j = 0; j < ahead; ++j) next[j] = march.fetch(begin + 1 + j < end + 2 ? begin + 1 + j : end + 1);
+    for (int j = 0; j < ahead; ++j) next[j] = march.fetch(); // more than a short march needs; they are there
     Part mu[3];
     mu[1] = march.potential(c[0], c[1], c[2]); // of row begin - 1
     mu[0] = mu[1];
+    std::int64_t at = begin * row_stride + column; // what is written next
     // Row y + 1 comes in, the potential of row y can be told, and the right-hand side of row y - 1.
     for (std::int64_t y = begin; y <= end; y += ahead) {
 #pragma unroll
@@ -175,10 +164,21 @@ __global__ void __launch_bounds__(plane_block_threads, plane_blocks)
             c[0] = c[1];
             c[1] = c[2];
             c[2] = next[j];
-            const std::int64_t wanted = y + j + 1 + ahead;
-            if (wanted <= end + 1) next[j] = march.fetch(wanted);
+            if (y + j + ahead <= end) next[j] = march.fetch();
             mu[2] = march.potential(c[0], c[1], c[2]);
-            if (y + j > begin) march.write(mu[0], mu[1], mu[2], y + j - 1, results);
+            if (y + j > begin) {
+                Part result = march.update(mu[0], mu[1], mu[2]);
+                if (writes) {
+                    if constexpr (Corrected) {
+                        Part increment;
+                        increment.load(job.increments + at);
+#pragma unroll
+                        for (int v = 0; v < V; ++v) result[v] = result[v] - increment[v];
+                    }
+                    result.store(results + at);
+                }
+                at += row_stride;
+            }
             mu[0] = mu[1];
             mu[1] = mu[2];
         }
@@ -284,18 +284,18 @@ __global__ void __launch_bounds__(threads) add_rows_kernel(const detail::PlaneSu
     }
 }
 
-template <class E, class T, int V>
+template <class E, class T, int V, bool Corrected>
 void launch_march(const E& equation, const PlaneJob<T>& job, std::int64_t first, std::int64_t last, T* results,
                   PlaneQueue queue) {
-    const std::int64_t groups = job.n / V, tiles = (groups + 31) / 32;
+    const std::int64_t groups = job.n / V, tiles = (groups + march_lanes - 1) / march_lanes;
     constexpr int warps_per_block = plane_block_threads / 32;
-    // Longer marches look at fewer rows twice, but all multiprocessors shall be busy.
-    int march_rows = plane_march_rows;
-    const auto warps = [&] { return (last - first + march_rows - 1) / march_rows * job.members * tiles; };
-    while (march_rows > plane_shortest_march && warps() < plane_warps_wanted) march_rows /= 2;
-    auto* kernel = job.increments == nullptr ? march_kernel<E, T, V, false> : march_kernel<E, T, V, true>;
-    launch(kernel, (warps() + warps_per_block - 1) / warps_per_block, plane_block_threads, queue, job,
-           equation.template plane_rate<T>(), first, last, march_rows, tiles, results);
+    // A march looks at four rows more than it writes: few long ones, but so many that all multiprocessors are busy
+    // alike, and none that is short.
+    const std::int64_t strips = std::max<std::int64_t>(plane_waves * plane_warps_at_once / (tiles * job.members), 1);
+    const std::int64_t rows = std::max<std::int64_t>((last - first + strips - 1) / strips, plane_shortest_march);
+    const std::int64_t warps = (last - first + rows - 1) / rows * job.members * tiles;
+    launch(march_kernel<E, T, V, Corrected>, (warps + warps_per_block - 1) / warps_per_block, plane_block_threads,
+           queue, job, equation.template plane_rate<T>(), first, last, rows, tiles, results);
 }
 
 // Only equations that have planes come here.
@@ -314,8 +314,12 @@ void plane_rates(const Equation& equation, const PlaneJob<T>& job, std::int64_t 
                  PlaneQueue queue) {
     constexpr int V = 16 / sizeof(T);
     for_equation(equation, [&]<class E>(const E& chosen) {
-        if (job.n % V == 0 && job.n / V >= 2)
-            launch_march<E, T, V>(chosen, job, first, last, results, queue);
+        if (job.increments == nullptr && job.n % (2 * V) == 0)
+            launch_march<E, T, 2 * V, false>(chosen, job, first, last, results, queue);
+        else if (job.increments == nullptr && job.n % V == 0)
+            launch_march<E, T, V, false>(chosen, job, first, last, results, queue);
+        else if (job.n % V == 0) // two arrays are read: there are registers for one piece of each
+            launch_march<E, T, V, true>(chosen, job, first, last, results, queue);
         else
             launch(point_kernel<E, T>, blocks_for((last - first) * job.members * job.n, threads), threads, queue, job,
                    chosen.template plane_rate<T>(), first, last, results);
