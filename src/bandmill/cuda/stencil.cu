@@ -1,5 +1,7 @@
-// Weighted stencils on a GPU: tile by tile where the patch is small, point by point where it is not.
+// Weighted stencils on a GPU: small patches on packed rows, other patches of some size tile by tile, large ones point
+// by point.
 #include "bandmill/base/arithmetic.hpp"
+#include "bandmill/cuda/stencil_patch.cuh"
 #include "bandmill/stencil/apply.hpp"
 #include "bandmill/stencil/tile.cuh"
 
@@ -13,35 +15,34 @@ using namespace detail;
 
 constexpr int most_rows = 7, most_columns = 33; // of a patch that is taken by tiles
 
-// Column by column, each from the top. What is read for one result serves the others above and below it.
+// Row by row, each from the left. What is read for one result serves the others above and below it.
 template <class T, int R> struct WeightedTile {
     T weights[most_columns * R]; // of zero: not looked at
     int columns;
 
     __device__ __forceinline__ void operator()(const T* window, int pitch, const TilePoint&, T* values) const {
-        for (int column = 0; column < columns; ++column) {
-            T weight[R];
-            bool counts[R];
 #pragma unroll
-            for (int dy = 0; dy < R; ++dy) {
-                weight[dy] = weights[column * R + dy];
-                counts[dy] = weight[dy] != T(0);
-            }
-            const T* at = window + column;
-#pragma unroll
-            for (int row = 0; row < rows_per_thread + R - 1; ++row) {
-                const T value = *at;
-                at += pitch;
+        for (int row = 0; row < rows_per_thread + R - 1; ++row) {
+            for (int column = 0; column < columns; ++column) {
+                const T value = window[row * pitch + column];
 #pragma unroll
                 for (int dy = 0; dy < R; ++dy) {
                     const int k = row - dy;
-                    if (k >= 0 && k < rows_per_thread && counts[dy])
-                        values[k] = multiply_add(weight[dy], value, values[k]);
+                    const T weight = weights[column * R + dy];
+                    if (k >= 0 && k < rows_per_thread && weight != T(0))
+                        values[k] = multiply_add(weight, value, values[k]);
                 }
             }
         }
     }
 };
+
+// All results, or those whose neighbours all exist.
+template <class T> cuda::PlaneRange range_of(const TileJob<T>& job) {
+    const bool leave_x = job.x_rule.kind == Edges::Kind::leave, leave_y = job.y_rule.kind == Edges::Kind::leave;
+    return {leave_x ? job.left : 0, job.out_shape.columns - (leave_x ? job.right : 0), leave_y ? job.up : 0,
+            job.out_shape.rows - (leave_y ? job.down : 0)};
+}
 
 // Any patch, any layout: a thread per point. Large patches take several launches, each adding to what is there.
 constexpr int points_per_launch = 64;
@@ -50,7 +51,7 @@ template <class T> struct PointJob {
     T* out;
     PlaneShape in_shape, out_shape;
     EdgeRule<T> x_rule, y_rule;
-    std::int64_t x_begin, x_end, y_begin, y_end; // what is written
+    cuda::PlaneRange range;
     bool add;
     int fastest; // the axis of neighbouring threads: 0 x, 1 y, 2 plane
     int count;
@@ -69,7 +70,8 @@ template <class T> __device__ T value_at(const PointJob<T>& job, const T* plane,
 }
 
 template <class T> __global__ void __launch_bounds__(256) point_kernel(const __grid_constant__ PointJob<T> job) {
-    const std::int64_t columns = job.x_end - job.x_begin, rows = job.y_end - job.y_begin, planes = job.out_shape.batch;
+    const std::int64_t columns = job.range.x_end - job.range.x_begin, rows = job.range.y_end - job.range.y_begin,
+                       planes = job.out_shape.batch;
     const std::int64_t all = columns * rows * planes, step = std::int64_t(gridDim.x) * blockDim.x;
     for (std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; k < all; k += step) {
         std::int64_t x, y, m;
@@ -80,7 +82,7 @@ template <class T> __global__ void __launch_bounds__(256) point_kernel(const __g
         } else {
             m = k % planes, x = k / planes % columns, y = k / planes / columns;
         }
-        x += job.x_begin, y += job.y_begin;
+        x += job.range.x_begin, y += job.range.y_begin;
         const T* plane = job.in + m * job.in_shape.batch_stride;
         T* out =
             job.out + m * job.out_shape.batch_stride + y * job.out_shape.row_stride + x * job.out_shape.column_stride;
@@ -102,13 +104,12 @@ void apply_by_points(const TileJob<T>& tiles, const std::vector<Weighted<T>>& po
     job.x_rule = tiles.x_rule;
     job.y_rule = tiles.y_rule;
     const PlaneShape& shape = job.out_shape;
-    const bool leave_x = job.x_rule.kind == Edges::Kind::leave, leave_y = job.y_rule.kind == Edges::Kind::leave;
-    job.x_begin = leave_x ? tiles.left : 0, job.x_end = leave_x ? shape.columns - tiles.right : shape.columns;
-    job.y_begin = leave_y ? tiles.up : 0, job.y_end = leave_y ? shape.rows - tiles.down : shape.rows;
-    if (job.x_begin >= job.x_end || job.y_begin >= job.y_end) return;
+    job.range = range_of(tiles);
+    if (job.range.is_empty()) return;
     job.fastest = shape.column_stride == 1 ? 0 : shape.batch_stride == 1 ? 2 : shape.row_stride == 1 ? 1 : 0;
     job.add = tiles.add;
-    const std::int64_t all = (job.x_end - job.x_begin) * (job.y_end - job.y_begin) * shape.batch;
+    const std::int64_t all =
+        (job.range.x_end - job.range.x_begin) * (job.range.y_end - job.range.y_begin) * shape.batch;
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((all + 255) / 256, 1 << 30));
     for (std::size_t first = 0; first == 0 || first < points.size(); first += points_per_launch) {
         job.count = static_cast<int>(std::min<std::size_t>(points_per_launch, points.size() - first));
@@ -141,7 +142,11 @@ template <class T> void turn(TileJob<T>& job) { // x becomes y
 }
 
 // A few lines that are long: each is cut into rows.
-template <class T> void fold_lines(TileJob<T>& job, const Axis& line, const Axis& one, const Axis& other) {
+template <class T> void fold_lines(TileJob<T>& job) {
+    const PlaneShape &in = job.in_shape, &out = job.out_shape;
+    const Axis line{out.columns, in.column_stride, out.column_stride}, one{out.rows, in.row_stride, out.row_stride},
+        other{out.batch, in.batch_stride, out.batch_stride};
+    if (job.up + job.down > 0) return;
     if (line.count < 32 * tile_lanes || one.count * other.count >= line.count / tile_lanes) return;
     if (one.count > 1 && other.count > 1) return;
     const Axis& lines = one.count > 1 ? one : other;
@@ -177,7 +182,6 @@ template <class T> bool arrange(TileJob<T>& job) {
     }
     if (one.count < other.count) std::swap(one, other);
     set_axes(job, along, one, other);
-    fold_lines(job, along, one, other);
     return !along_x;
 }
 
@@ -193,6 +197,77 @@ void launch_weighted(const TileJob<T>& job, const std::vector<Weighted<T>>& poin
     launch_tiles(job, formula, stream, "launching a stencil");
 }
 
+// Whether pieces of 16 bytes may be moved along the rows.
+template <class T> bool has_whole_pieces(const void* data, const PlaneShape& shape) {
+    constexpr int piece = 16 / sizeof(T);
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && shape.row_stride % piece == 0 &&
+           (shape.batch == 1 || shape.batch_stride % piece == 0);
+}
+
+template <class T, int K, int R>
+bool launch_patch(cuda::PatchJob<T> job, const std::vector<Weighted<T>>& points, bool turned, int device,
+                  Stream stream) {
+    using Tile = cuda::PatchTile<T, K>;
+    cuda::PatchWeights<T, K, R> weights{};
+    for (const Weighted<T>& point : points) {
+        const std::int64_t dx = turned ? point.dy : point.dx, dy = turned ? point.dx : point.dy;
+        const std::int64_t k = (dy + job.up) * weights.columns + dx + K;
+        weights.weight[k] = point.weight;
+        weights.used |= 1u << k;
+    }
+    const PlaneShape& shape = job.out_shape;
+    constexpr int height = cuda::patch_step<T>;
+    const std::int64_t tiles_x = (shape.columns + cuda::patch_columns - 1) / cuda::patch_columns,
+                       tiles_y = (shape.rows + height - 1) / height;
+    if (tiles_x > INT32_MAX / shape.batch / tiles_y) return false;
+    job.tiles_x = static_cast<int>(tiles_x);
+    job.tiles_y = static_cast<int>(tiles_y);
+    // More shared memory than a tile needs, so that only so many are on a multiprocessor.
+    constexpr int tile_bytes = (height + R - 1) * Tile::pitch * static_cast<int>(sizeof(T)), reserved = 1024;
+    const int room =
+        device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) / cuda::patch_tiles - reserved;
+    const int bytes = std::max(tile_bytes, room);
+    auto* kernel = weights.is_dense() ? cuda::patch_kernel<T, K, R, true> : cuda::patch_kernel<T, K, R, false>;
+    check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                 "raising a stencil's shared memory");
+    kernel<<<static_cast<unsigned>(tiles_x * tiles_y * shape.batch), cuda::patch_threads,
+             static_cast<std::size_t>(bytes), stream.handle()>>>(job, weights);
+    check_launch(cudaGetLastError(), "launching a stencil");
+    return true;
+}
+
+// False where rows are not packed or the patch is too large.
+template <class T>
+bool apply_by_patches(const TileJob<T>& tiles, const std::vector<Weighted<T>>& points, bool turned, int device,
+                      Stream stream) {
+    const PlaneShape& shape = tiles.out_shape;
+    if (tiles.in_shape.column_stride != 1 || shape.column_stride != 1) return false;
+    cuda::PatchJob<T> job{};
+    job.in = tiles.in;
+    job.out = tiles.out;
+    job.in_shape = tiles.in_shape;
+    job.out_shape = shape;
+    job.x_rule = tiles.x_rule;
+    job.y_rule = tiles.y_rule;
+    job.range = range_of(tiles);
+    if (job.range.is_empty()) return true;
+    job.up = tiles.up;
+    job.add = tiles.add;
+    job.in_pieces = has_whole_pieces<T>(job.in, job.in_shape);
+    job.out_pieces = has_whole_pieces<T>(job.out, job.out_shape);
+    const int reach = std::max(tiles.left, tiles.right), rows = tiles.up + tiles.down + 1;
+    const auto launch = [&]<int K, int R>() { return launch_patch<T, K, R>(job, points, turned, device, stream); };
+    if (reach == 0 && rows <= 3) return launch.template operator()<0, 3>();
+    if (reach == 0 && rows <= 5) return launch.template operator()<0, 5>();
+    if (reach == 0 && rows <= 7) return launch.template operator()<0, 7>();
+    if (reach == 1 && rows == 1) return launch.template operator()<1, 1>();
+    if (reach == 2 && rows == 1) return launch.template operator()<2, 1>();
+    if (reach == 3 && rows == 1) return launch.template operator()<3, 1>();
+    if (reach == 1 && rows <= 3) return launch.template operator()<1, 3>();
+    if (reach <= 2 && rows <= 5) return launch.template operator()<2, 5>();
+    return false;
+}
+
 template <class T>
 bool apply_by_tiles(TileJob<T> job, const std::vector<Weighted<T>>& points, int device, Stream stream) {
     const PlaneShape& out = job.out_shape;
@@ -200,6 +275,8 @@ bool apply_by_tiles(TileJob<T> job, const std::vector<Weighted<T>>& points, int 
         job.left + job.right > 0)
         return false; // planes are neighbours in memory: threads side by side take one plane each
     const bool turned = arrange(job);
+    if (apply_by_patches(job, points, turned, device, stream)) return true;
+    fold_lines(job);
     const int rows = job.up + job.down + 1, columns = job.left + job.right + 1;
     if (rows > most_rows || columns > most_columns || !plan_tiles(job, device)) return false;
     switch (rows) {

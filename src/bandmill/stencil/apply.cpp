@@ -17,8 +17,8 @@ void require_along_x(const Stencil& stencil) {
 
 template <class T> std::vector<Weighted<T>> weighted_points(const Stencil& stencil) {
     std::vector<Weighted<T>> points;
-    for (std::int64_t dx = -stencil.left(); dx <= stencil.right(); ++dx)
-        for (std::int64_t dy = -stencil.up(); dy <= stencil.down(); ++dy) {
+    for (std::int64_t dy = -stencil.up(); dy <= stencil.down(); ++dy)
+        for (std::int64_t dx = -stencil.left(); dx <= stencil.right(); ++dx) {
             const T weight = static_cast<T>(stencil.weight(dy, dx));
             if (!std::isfinite(weight))
                 throw InvalidArgument("the weight " + text(stencil.weight(dy, dx)) +

@@ -1,8 +1,8 @@
 // apply: a stencil at every point of a batch of planes, or along every system of a field (its rows count as x).
 //
-// `out` takes the results: in place of what it holds, or added to it. It must not overlap `in`. The sum is taken column
-// by column of the patch, from the left, each from the top, by fused multiply-adds that start from zero (or from what
-// `out` holds): the same order, and on CUDA and on CPUs with FMA the same bits, for every layout, batch and edge.
+// `out` takes the results: in place of what it holds, or added to it. It must not overlap `in`. The sum is taken row by
+// row of the patch, from the top, each from the left, by fused multiply-adds that start from zero (or from what `out`
+// holds): the same order, and on CUDA and on CPUs with FMA the same bits, for every layout, batch and edge.
 // Nothing is allocated on the GPU, and on CUDA nothing is synchronised: the work is put on the stream. Bad input throws
 // InvalidArgument before anything is written.
 #pragma once
