@@ -13,7 +13,7 @@ namespace bandmill::cuda {
 
 inline constexpr int patch_threads = 256, patch_columns = 128; // of a tile
 // On a multiprocessor: memory becomes slower if more are on their way.
-inline constexpr int patch_tiles = 3;
+inline constexpr int patch_tiles = 5;
 inline constexpr int patch_rows = 4; // results of a thread below each other
 template <class T> inline constexpr int patch_piece = 16 / static_cast<int>(sizeof(T));
 // Rows of a tile: what the threads of a block compute at a time.
