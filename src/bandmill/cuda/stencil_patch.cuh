@@ -12,7 +12,7 @@
 namespace bandmill::cuda {
 
 inline constexpr int patch_threads = 256, patch_columns = 128; // of a tile
-// On a multiprocessor: memory becomes slower if more are on their way.
+// On a multiprocessor, by shared memory: 2, 3, 4 and 5 took 97, 81, 78 and 78 us (3 x 3 points, 4096 x 4096, f64).
 inline constexpr int patch_tiles = 5;
 inline constexpr int patch_rows = 4; // results of a thread below each other
 template <class T> inline constexpr int patch_piece = 16 / static_cast<int>(sizeof(T));
