@@ -82,6 +82,17 @@ TEST_F(Apply, EveryStencilWithEveryEdge) {
     });
 }
 
+// Rows that begin at multiples of 16 bytes, on planes of several tiles: some have their neighbours all inside.
+TEST_F(Apply, EveryStencilOnAlignedRows) {
+    for_both_precisions([]<class T>() {
+        for (const Stencil& stencil : stencils())
+            for (const Edges& edges : {Edges::periodic(), Edges::leave(), Edges::odd(0.3, -0.6)}) {
+                const PlaneBox box = make_box(PlaneLayout::contiguous, 101, 264, 1);
+                check<T>(stencil, box, box, edges);
+            }
+    });
+}
+
 TEST_F(Apply, EveryPairOfEdges) {
     const PlaneBox box = make_box(PlaneLayout::contiguous, 6, 9, 1);
     for (const Edges& x : edge_rules())
