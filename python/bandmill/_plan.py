@@ -55,7 +55,8 @@ class Plan:
         # some us.
         try:
             to = np.empty_like(b) if out is None and type(b) is np.ndarray else out
-            if to is not None and self._ab is None and self._native.solve_plain(b, to, axis):
+            wanted = self._ab is not None and type(b) is not np.ndarray  # gradients, perhaps
+            if to is not None and not wanted and self._native.solve_plain(b, to, axis):
                 return to  # type: ignore[return-value]
             x: Array = self._dispatch(b, out, axis)
             return x

@@ -85,7 +85,7 @@ template <class T> std::shared_ptr<const BatchPlan> make_plan(Device device, con
     if (shape.rows > INT32_MAX / 2) // a tile of such systems would take more memory than any GPU has
         throw InvalidArgument("systems of " + std::to_string(shape.rows) +
                               " rows are too long for a GPU (it counts the rows of a system in 32 bits): use the CPU");
-    const auto plan = std::make_shared<BatchPlan>(BatchPlan{device_limits(device), batch_tuning});
+    const auto plan = std::make_shared<BatchPlan>(BatchPlan{device_limits(device), batch_tuning, false});
     const BatchKernels<T> kernels = kernels_for<T>(shape);
     DeviceScope scope(device);
     for (const void* kernel :
@@ -99,6 +99,9 @@ template <class T> std::shared_ptr<const BatchPlan> make_plan(Device device, con
                    "asking for shared memory");
         cudaFuncAttributes attributes;
         check_cuda(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+        // Machine code that the driver made from older PTX runs on newer devices, but has no copy engine in it.
+        if (kernel == reinterpret_cast<const void*>(kernels.stream))
+            plan->streams = plan->limits.compute_major >= 9 && attributes.ptxVersion >= 90;
     }
     return plan;
 }
@@ -181,8 +184,7 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
     cuda::BatchSolveArguments<T> arguments{
         static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
     const cuda::BatchKernels<T> kernels = cuda::kernels_for<T>(shape);
-    if (plan.limits.compute_major >= 9 && cuda::has_whole_rows<T>(b.shape(), b.data()) &&
-        cuda::has_whole_rows<T>(x.shape(), x.data()))
+    if (plan.streams && cuda::has_whole_rows<T>(b.shape(), b.data()) && cuda::has_whole_rows<T>(x.shape(), x.data()))
         cuda::launch<T>(kernels.stream, shape, cuda::shared_for<T>(plan, shape, cuda::Task::stream), arguments, stream,
                         32);
     else

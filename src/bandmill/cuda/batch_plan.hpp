@@ -10,6 +10,7 @@ namespace bandmill::cuda {
 struct BatchPlan {
     DeviceLimits limits;
     BatchTuning tuning;
+    bool streams; // whether solve_streamed can run there
 };
 
 // For benchmarks that look for better numbers: factors and workspaces made from now on are launched like this. Not to

@@ -24,7 +24,7 @@ template <class T> class CudaPlaneStepper final : public detail::Stepper<T> {
         : setup_(setup), device_(device), n_(setup.grid.points()), rows_(setup.grid_y->points()) {
         require_device(device);
         DeviceScope scope(device);
-        queue_.overlap = device_limits(device).compute_major >= 9;
+        queue_.overlap = planes_may_overlap(device_limits(device).compute_major);
         std::visit([&](const auto& equation) { prepare(equation); }, setup.equation);
         capacity_ = room();
         for (Array<T, Cuda>* array : {&state_, &result_, corrected_ ? &correction_ : nullptr})

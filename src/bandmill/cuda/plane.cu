@@ -309,6 +309,12 @@ template <class Body> void for_equation(const Equation& equation, const Body& bo
 
 } // namespace
 
+bool planes_may_overlap(int compute_major) {
+    cudaFuncAttributes attributes; // machine code that the driver made from older PTX would not wait
+    check_cuda(cudaFuncGetAttributes(&attributes, add_rows_kernel), "asking about a kernel");
+    return compute_major >= 9 && attributes.ptxVersion >= 90;
+}
+
 template <class T>
 void plane_rates(const Equation& equation, const PlaneJob<T>& job, std::int64_t first, std::int64_t last, T* results,
                  PlaneQueue queue) {

@@ -14,11 +14,14 @@ template <class T> struct PlaneJob {
     const T* increments; // or null; otherwise take states + increments / 2, and subtract the increments
 };
 
-// Where these kernels go. Those that overlap begin while the one before drains: compute capability 9.0 and later.
+// Where these kernels go. Those that overlap begin while the one before drains: see planes_may_overlap.
 struct PlaneQueue {
     Stream stream;
     bool overlap;
 };
+
+// Whether the kernels were compiled for launches that overlap: compute capability 9.0 and later.
+bool planes_may_overlap(int compute_major);
 
 // Right-hand sides of rows first .. last - 1 of all members; results has the layout of the states.
 template <class T>

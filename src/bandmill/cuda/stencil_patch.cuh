@@ -29,8 +29,8 @@ struct PlaneRange {
 template <class T, int K, int R> struct PatchWeights {
     static constexpr int columns = 2 * K + 1;
     T weight[R * columns];
-    unsigned used;
-    bool is_dense() const { return used == (1u << R * columns) - 1; }
+    std::uint64_t used;
+    bool is_dense() const { return used == (std::uint64_t{1} << R * columns) - 1; }
 };
 
 template <class T> struct PatchJob {
@@ -44,7 +44,6 @@ template <class T> struct PatchJob {
     bool in_pieces, out_pieces; // whether pieces are aligned in memory
     int height;                 // of a tile
     int tiles_x, tiles_y;       // of a plane
-    int tiles, stages;          // all; in shared memory at a time
 };
 
 // Tiles in shared memory: the points beside a tile fill whole pieces.
