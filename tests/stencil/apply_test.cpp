@@ -87,9 +87,28 @@ TEST_F(Apply, EveryStencilOnAlignedRows) {
     for_both_precisions([]<class T>() {
         for (const Stencil& stencil : stencils())
             for (const Edges& edges : {Edges::periodic(), Edges::leave(), Edges::odd(0.3, -0.6)}) {
-                const PlaneBox box = make_box(PlaneLayout::contiguous, 101, 264, 1);
+                const PlaneBox box = make_box(PlaneLayout::aligned, 101, 264, 1);
                 check<T>(stencil, box, box, edges);
             }
+    });
+}
+
+// Sizes that leave strips and marches of any width and height, with any two rules.
+TEST_F(Apply, AlignedRowsOfAnySize) {
+    for_both_precisions([]<class T>() {
+        Random random(7);
+        const auto pick = [&](const auto& all) {
+            return all[static_cast<std::size_t>(random.integer(0, std::ssize(all) - 1))];
+        };
+        const std::vector<PlaneLayout> layouts = {PlaneLayout::aligned, PlaneLayout::aligned, PlaneLayout::contiguous};
+        for (int k = 0; k < 150; ++k) {
+            const std::int64_t rows = random.integer(1, 60), columns = 2 * random.integer(30, 350),
+                               batch = random.integer(1, 2);
+            const PlaneEdges edges{pick(edge_rules()), pick(edge_rules())};
+            if (rows == 1 && edges.y.kind() == Edges::Kind::odd_at_point) continue; // refused
+            check<T>(pick(stencils()), make_box(PlaneLayout::aligned, rows, columns, batch),
+                     make_box(pick(layouts), rows, columns, batch), edges);
+        }
     });
 }
 

@@ -21,9 +21,11 @@ enum class PlaneLayout {
     batch_inside, // planes are neighbours in memory: [y][x][plane]
     gaps,         // every third element
     reversed,     // all strides negative
+    aligned,      // rows begin at multiples of 32 bytes at least, as kernels like it
 };
 constexpr PlaneLayout all_plane_layouts[] = {PlaneLayout::contiguous,   PlaneLayout::padded, PlaneLayout::transposed,
-                                             PlaneLayout::batch_inside, PlaneLayout::gaps,   PlaneLayout::reversed};
+                                             PlaneLayout::batch_inside, PlaneLayout::gaps,   PlaneLayout::reversed,
+                                             PlaneLayout::aligned};
 
 struct PlaneBox {
     PlaneShape shape;
@@ -35,7 +37,8 @@ struct PlaneBox {
 };
 
 inline PlaneBox make_box(PlaneLayout layout, std::int64_t rows, std::int64_t columns, std::int64_t batch) {
-    const std::int64_t guard = 3;
+    // Elements before the first: only those that are aligned begin at a multiple of 16 bytes.
+    const std::int64_t guard = layout == PlaneLayout::aligned ? 8 : 3, aligned_row = (columns + 15) / 8 * 8;
     auto box = [&](std::int64_t row, std::int64_t column, std::int64_t plane) {
         const std::int64_t reach = (rows - 1) * std::abs(row) + (columns - 1) * std::abs(column) +
                                    std::max<std::int64_t>(batch - 1, 0) * std::abs(plane);
@@ -49,6 +52,7 @@ inline PlaneBox make_box(PlaneLayout layout, std::int64_t rows, std::int64_t col
     case PlaneLayout::batch_inside: return box(columns * batch, batch, 1);
     case PlaneLayout::gaps: return box(3 * columns, 3, 3 * rows * columns);
     case PlaneLayout::reversed: return box(-columns, -1, -rows * columns);
+    case PlaneLayout::aligned: return box(aligned_row, 1, rows * aligned_row + 8);
     }
     return {};
 }

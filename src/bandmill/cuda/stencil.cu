@@ -1,11 +1,12 @@
-// Weighted stencils on a GPU: small patches on packed rows, other patches of some size tile by tile, large ones point
-// by point.
+// Weighted stencils on a GPU: small patches on packed rows by marches, other patches of some size tile by tile, large
+// ones point by point.
 #include "bandmill/base/arithmetic.hpp"
-#include "bandmill/cuda/stencil_patch.cuh"
+#include "bandmill/cuda/stencil_march.cuh"
 #include "bandmill/stencil/apply.hpp"
 #include "bandmill/stencil/tile.cuh"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace bandmill {
@@ -220,11 +221,22 @@ template <class T> bool has_whole_pieces(const void* data, const PlaneShape& sha
            (shape.batch == 1 || shape.batch_stride % piece == 0);
 }
 
+// Whether the copy engine is there, and machine code that uses it: what a driver makes from older PTX has none.
+bool can_march(int device) {
+    constexpr int most_devices = 64;
+    static std::atomic<int> known[most_devices]; // 0: not asked yet
+    if (device < most_devices && known[device] != 0) return known[device] == 1;
+    cudaFuncAttributes attributes;
+    check_launch(cudaFuncGetAttributes(&attributes, cuda::march_kernel<double, 1, 1, true>), "asking about a stencil");
+    const bool can = device_attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9 && attributes.ptxVersion >= 90;
+    if (device < most_devices) known[device] = can ? 1 : -1;
+    return can;
+}
+
 template <class T, int K, int R>
-bool launch_patch(cuda::PatchJob<T> job, const std::vector<Weighted<T>>& points, bool turned, int device,
-                  Stream stream) {
-    using Tile = cuda::PatchTile<T, K>;
-    cuda::PatchWeights<T, K, R> weights{};
+bool launch_march(cuda::MarchJob<T> job, const std::vector<Weighted<T>>& points, bool turned, Stream stream) {
+    constexpr int V = cuda::march_piece<T>;
+    cuda::MarchWeights<T, K, R> weights{};
     for (const Weighted<T>& point : points) {
         const std::int64_t dx = turned ? point.dy : point.dx, dy = turned ? point.dx : point.dy;
         const std::int64_t k = (dy + job.up) * weights.columns + dx + K;
@@ -232,34 +244,48 @@ bool launch_patch(cuda::PatchJob<T> job, const std::vector<Weighted<T>>& points,
         weights.used |= std::uint64_t{1} << k;
     }
     const PlaneShape& shape = job.out_shape;
-    constexpr int height = cuda::patch_step<T>;
-    const std::int64_t tiles_x = (shape.columns + cuda::patch_columns - 1) / cuda::patch_columns,
-                       tiles_y = (shape.rows + height - 1) / height;
-    if (tiles_x > INT32_MAX / shape.batch / tiles_y) return false;
-    job.tiles_x = static_cast<int>(tiles_x);
-    job.tiles_y = static_cast<int>(tiles_y);
-    // More shared memory than a tile needs, so that only so many are on a multiprocessor.
-    constexpr int tile_bytes = (height + R - 1) * Tile::pitch * static_cast<int>(sizeof(T)), reserved = 1024;
-    const int room =
-        device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) / cuda::patch_tiles - reserved;
-    const int bytes = std::max(tile_bytes, room);
-    auto* kernel = weights.is_dense() ? cuda::patch_kernel<T, K, R, true> : cuda::patch_kernel<T, K, R, false>;
-    check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                 "raising a stencil's shared memory");
-    kernel<<<static_cast<unsigned>(tiles_x * tiles_y * shape.batch), cuda::patch_threads,
-             static_cast<std::size_t>(bytes), stream.handle()>>>(job, weights);
-    check_launch(cudaGetLastError(), "launching a stencil");
+    constexpr std::int64_t height = cuda::march_height<R>;
+    // As wide as is good, or a little less, so that all strips are about as wide. Few rows are taken by wide strips.
+    const int most = shape.rows < height / 2 ? cuda::march_most_threads : cuda::march_threads<K, R>;
+    const std::int64_t pieces = shape.columns / V, fewest = (pieces + most - 1) / most;
+    const int threads = static_cast<int>((pieces + fewest * 32 - 1) / (fewest * 32) * 32);
+    job.strip = threads * V;
+    const std::int64_t strips = (shape.columns + job.strip - 1) / job.strip,
+                       marches = (shape.rows + height - 1) / height;
+    if (strips > INT32_MAX / shape.batch / marches) return false;
+    job.strips = static_cast<int>(strips);
+    job.marches = static_cast<int>(marches);
+    cudaLaunchAttribute early{}; // begins while the kernel before drains; see wait_for_previous_kernel
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(strips * marches * shape.batch));
+    config.blockDim = dim3(static_cast<unsigned>(threads + 32));
+    constexpr std::size_t ring_rows = cuda::march_slots * cuda::march_rows, beside = cuda::march_beside<T, K>;
+    static_assert(cuda::march_barrier_bytes + ring_rows * (cuda::march_most_threads * 16 + 2 * beside * sizeof(T)) <=
+                      48 * 1024,
+                  "more would have to be asked for");
+    config.dynamicSmemBytes =
+        cuda::march_barrier_bytes + ring_rows * (static_cast<std::size_t>(job.strip) + 2 * beside) * sizeof(T);
+    config.stream = stream.handle();
+    config.attrs = &early;
+    config.numAttrs = 1;
+    auto* kernel = weights.is_dense() ? cuda::march_kernel<T, K, R, true> : cuda::march_kernel<T, K, R, false>;
+    check_launch(cudaLaunchKernelEx(&config, kernel, job, weights), "launching a stencil");
     return true;
 }
 
-// False where rows are not packed, or are short, or the patch is too large.
+// False where rows are not packed, or not aligned, or are short, or the patch is too large, or results are added.
 template <class T>
-bool apply_by_patches(const TileJob<T>& tiles, const std::vector<Weighted<T>>& points, bool turned, int device,
+bool apply_by_marches(const TileJob<T>& tiles, const std::vector<Weighted<T>>& points, bool turned, int device,
                       Stream stream) {
+    constexpr std::int64_t fewest_columns = 64;
     const PlaneShape& shape = tiles.out_shape;
-    if (tiles.in_shape.column_stride != 1 || shape.column_stride != 1 || shape.columns < cuda::patch_columns / 2)
+    if (tiles.in_shape.column_stride != 1 || shape.column_stride != 1 || shape.columns < fewest_columns ||
+        shape.columns % cuda::march_piece<T> != 0 || tiles.add || !has_whole_pieces<T>(tiles.in, tiles.in_shape) ||
+        !can_march(device))
         return false;
-    cuda::PatchJob<T> job{};
+    cuda::MarchJob<T> job{};
     job.in = tiles.in;
     job.out = tiles.out;
     job.in_shape = tiles.in_shape;
@@ -269,12 +295,9 @@ bool apply_by_patches(const TileJob<T>& tiles, const std::vector<Weighted<T>>& p
     job.range = range_of(tiles);
     if (job.range.is_empty()) return true;
     job.up = tiles.up;
-    job.add = tiles.add;
-    job.in_pieces = has_whole_pieces<T>(job.in, job.in_shape);
     job.out_pieces = has_whole_pieces<T>(job.out, job.out_shape);
     const int reach = std::max(tiles.left, tiles.right), rows = tiles.up + tiles.down + 1;
-    const auto launch = [&]<int K, int R>() { return launch_patch<T, K, R>(job, points, turned, device, stream); };
-    if (reach == 0 && !(job.in_pieces && job.out_pieces)) return false; // 3 rows, 1003 x 1000: 8.6 us, by tiles 6.7
+    const auto launch = [&]<int K, int R>() { return launch_march<T, K, R>(job, points, turned, stream); };
     if (reach == 0 && rows <= 3) return launch.template operator()<0, 3>();
     if (reach == 0 && rows <= 5) return launch.template operator()<0, 5>();
     if (reach == 0 && rows <= 7) return launch.template operator()<0, 7>();
@@ -295,7 +318,7 @@ bool apply_by_tiles(TileJob<T> job, const std::vector<Weighted<T>>& points, int 
         return false; // planes are neighbours in memory: threads side by side take one plane each
     const bool turned = arrange(job);
     fold_lines(job);
-    if (job.fold == 0 && apply_by_patches(job, points, turned, device, stream)) return true;
+    if (job.fold == 0 && apply_by_marches(job, points, turned, device, stream)) return true;
     const int rows = job.up + job.down + 1, columns = job.left + job.right + 1;
     if (rows > most_rows || columns > most_columns || !plan_tiles(job, device)) return false;
     switch (rows) {

@@ -1,0 +1,282 @@
+// Weighted stencils of a few points on planes whose rows are packed and begin at multiples of 16 bytes. A block marches
+// down a strip of a plane. A warp of its own has the copy engine fetch rows, with what lies beside the strip, into a
+// ring in shared memory; the others read each row once and add it to the results that look at it, 16 bytes of a row for
+// each thread. Larger patches and other layouts: stencil/tile.cuh.
+#pragma once
+
+#include "bandmill/base/arithmetic.hpp"
+#include "bandmill/cuda/copy_engine.cuh"
+#include "bandmill/stencil/edges.hpp"
+#include "bandmill/stencil/plane.hpp"
+
+namespace bandmill::cuda {
+
+// Strips are narrow and marches short: what is on its way at a time should lie close together in memory, and blocks
+// should not all compute at once. On an H200, 4096 x 4096 points, f64 and f32: 3 points along x, marches of 8, 12 and
+// 24 rows 68.2, 69.0, 70.9 us and 35.8, 36.3, 37.7 us; 3 x 3 points with 32 threads 69.2 and 36.5 us, with 128 69.7 and
+// 36.6 us; 5 x 5 points, where what lies beside a strip counts, 79.5 and 46.9 us, with 128 71.8 and 40.2 us.
+inline constexpr int march_most_threads = 128; // of a block that compute
+template <int K, int R> inline constexpr int march_threads = K* R < 10 ? 32 : march_most_threads;
+// Results of a march below each other: with the rows around them they fill slots of the ring.
+template <int R> inline constexpr int march_height = R == 1 ? 8 : R + 11;
+inline constexpr int march_rows = 4, march_slots = 4; // of a slot, of the ring
+inline constexpr int march_barrier_bytes = 128;
+static_assert(2 * march_slots * sizeof(Barrier) <= march_barrier_bytes);
+
+template <class T> inline constexpr int march_piece = 16 / static_cast<int>(sizeof(T));
+// The points beside a strip fill whole sectors of 32 bytes. With pieces of 16, 3 points along x took 76 us instead
+// of 69.
+template <class T> inline constexpr int march_sector = 32 / static_cast<int>(sizeof(T));
+template <class T, int K>
+inline constexpr int march_beside = (K + march_sector<T> - 1) / march_sector<T>* march_sector<T>;
+
+// Results to be written.
+struct PlaneRange {
+    std::int64_t x_begin, x_end, y_begin, y_end;
+    bool is_empty() const { return x_begin >= x_end || y_begin >= y_end; }
+};
+
+// The weights of a patch of R rows by 2 K + 1 columns. Those of zero are not looked at: bits tell the others.
+template <class T, int K, int R> struct MarchWeights {
+    static constexpr int columns = 2 * K + 1;
+    T weight[R * columns];
+    std::uint64_t used;
+    bool is_dense() const { return used == (std::uint64_t{1} << R * columns) - 1; }
+};
+
+template <class T> struct MarchJob {
+    const T* in;
+    T* out;
+    PlaneShape in_shape, out_shape;
+    detail::EdgeRule<T> x_rule, y_rule;
+    PlaneRange range;
+    int up;            // rows of the patch above its point
+    bool out_pieces;   // whether they are aligned in memory
+    int strip, strips; // columns of a strip, strips of a plane
+    int marches;       // of a strip
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+// The ring through which rows come, as one side sees it. A slot's barrier `full` tells that all has arrived, `empty`
+// that all warps have read it.
+template <class T> class MarchRing {
+    Barrier *full_, *empty_;
+    T* slots_;
+    int pitch_, slot_ = 0;
+    unsigned parity_ = 0; // of the times that the ring was gone round
+
+  public:
+    __device__ __forceinline__ MarchRing(Barrier* full, Barrier* empty, T* slots, int pitch)
+        : full_(full), empty_(empty), slots_(slots), pitch_(pitch) {}
+    __device__ __forceinline__ T* row(int s) const { return slots_ + (slot_ * march_rows + s) * pitch_; }
+    __device__ __forceinline__ Barrier* full() const { return full_ + slot_; }
+    // Waits until the slot may be filled; a new barrier passes for one that the round before has completed.
+    __device__ __forceinline__ void wait_for_room() const { wait_in_block(empty_ + slot_, parity_ ^ 1); }
+    __device__ __forceinline__ void wait() const { wait_in_block(full_ + slot_, parity_); }
+    __device__ __forceinline__ void give_back() const {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) arrive(empty_ + slot_);
+    }
+    __device__ __forceinline__ void next() {
+        ++slot_;
+        if (slot_ == march_slots) {
+            slot_ = 0;
+            parity_ ^= 1;
+        }
+    }
+};
+
+// Where a march goes.
+struct MarchPlace {
+    std::int64_t x, y, plane; // of its first result
+    int width, height;        // of its results
+    bool inside;              // all rows that it reads exist, or are others of the plane
+    bool plain;               // and so are the columns, and all results are written
+};
+template <class T, int K, int R> __device__ __forceinline__ MarchPlace place_of(const MarchJob<T>& job, int march) {
+    constexpr int most = march_height<R>;
+    const int row = march / job.strips, plane = row / job.marches;
+    const std::int64_t rows = job.out_shape.rows, columns = job.out_shape.columns;
+    const std::int64_t x = std::int64_t(march - row * job.strips) * job.strip,
+                       y = std::int64_t(row - plane * job.marches) * most;
+    MarchPlace place{x, y, plane, job.strip, most, true, true};
+    if (columns - x < place.width) place.width = static_cast<int>(columns - x);
+    if (rows - y < place.height) place.height = static_cast<int>(rows - y);
+    place.inside =
+        job.y_rule.kind == Edges::Kind::periodic || (y >= job.up && y - job.up + place.height + R - 1 <= rows);
+    place.plain = place.inside && job.out_pieces &&
+                  (job.x_rule.kind == Edges::Kind::periodic || (x >= K && x + place.width + K <= columns)) &&
+                  job.range.x_begin <= x && job.range.x_end >= x + place.width && job.range.y_begin <= y &&
+                  job.range.y_end >= y + place.height;
+    return place;
+}
+
+template <class T, int K, int R>
+__device__ __forceinline__ void fetch_march(const MarchJob<T>& job, const MarchPlace& place, MarchRing<T> ring) {
+    constexpr int S = march_rows, beside = march_beside<T, K>;
+    // Columns of a row as they lie in the ring: the last ones of the plane, if it is periodic and the strip its first;
+    // those of the strip and beside it; and the first ones of the plane.
+    const std::int64_t columns = job.in_shape.columns, begin = place.x - beside, end = place.x + place.width + beside;
+    const bool periodic = job.x_rule.kind == Edges::Kind::periodic;
+    const int before = begin < 0 ? beside : 0, behind = end > columns ? static_cast<int>(end - columns) : 0,
+              middle = place.width + 2 * beside - before - behind;
+    const int fetched = periodic ? place.width + 2 * beside : middle;
+    const T* const plane = job.in + place.plane * job.in_shape.batch_stride;
+    const std::int64_t rows = job.in_shape.rows, stride = job.in_shape.row_stride;
+    const int total = place.height + R - 1;
+    for (int first = 0; first < total; first += S) {
+        ring.wait_for_room();
+        if (is_elected()) {
+            std::int64_t source[S]; // -1: there is no row to be fetched
+            int count = 0;
+#pragma unroll
+            for (int s = 0; s < S; ++s) {
+                const std::int64_t y = place.y - job.up + first + s;
+                source[s] = first + s >= total ? -1 : y >= 0 && y < rows ? y : job.y_rule.locate(y, rows).index;
+                count += source[s] >= 0 ? 1 : 0;
+            }
+            Barrier* const full = ring.full();
+            expect_bytes(full, static_cast<unsigned>(count * fetched) * sizeof(T));
+#pragma unroll
+            for (int s = 0; s < S; ++s) {
+                if (source[s] < 0) continue;
+                const T* const row = plane + source[s] * stride;
+                T* const to = ring.row(s);
+                fetch_bytes(to + before, row + begin + before, static_cast<unsigned>(middle) * sizeof(T), full);
+                if (K > 0 && periodic && before > 0) fetch_bytes(to, row + columns - beside, beside * sizeof(T), full);
+                if (K > 0 && periodic && behind > 0)
+                    fetch_bytes(to + before + middle, row, static_cast<unsigned>(behind) * sizeof(T), full);
+            }
+        }
+        __syncwarp();
+        ring.next();
+    }
+}
+
+template <class T> struct alignas(16) MarchPiece { T value[march_piece<T>]; };
+
+// What a thread needs of a row. `from` points to its own columns less those beside.
+template <class T, int K> __device__ __forceinline__ void read_row(const T* from, T (&values)[march_piece<T> + 2 * K]) {
+    constexpr int V = march_piece<T>, skipped = march_beside<T, K> - K, first = skipped / V,
+                  last = (skipped + V + 2 * K - 1) / V;
+    MarchPiece<T> pieces[last - first + 1];
+#pragma unroll
+    for (int k = first; k <= last; ++k) pieces[k - first] = reinterpret_cast<const MarchPiece<T>*>(from)[k];
+#pragma unroll
+    for (int j = 0; j < V + 2 * K; ++j) values[j] = pieces[(skipped + j) / V - first].value[(skipped + j) % V];
+}
+
+// The same where the row may end within. The thread's own columns begin at x.
+template <class T, int K>
+__device__ __forceinline__ void read_end_of_row(const MarchJob<T>& job, std::int64_t x, const T* from,
+                                                T (&values)[march_piece<T> + 2 * K]) {
+#pragma unroll
+    for (int j = 0; j < march_piece<T> + 2 * K; ++j) {
+        const detail::Ghost<T> ghost = job.x_rule.locate(x + j - K, job.in_shape.columns);
+        values[j] = ghost.value(ghost.index < 0 ? T(0) : from[ghost.index - x + march_beside<T, K>]);
+    }
+}
+
+template <bool Plain, bool Dense, class T, int K, int R>
+__device__ __forceinline__ void march(const MarchJob<T>& job, const MarchWeights<T, K, R>& weights,
+                                      const MarchPlace& place, MarchRing<T> ring) {
+    constexpr int V = march_piece<T>, S = march_rows;
+    const int column = static_cast<int>(threadIdx.x) * V;
+    const std::int64_t x = place.x + column, stride = job.out_shape.row_stride;
+    const bool at_end =
+        !Plain && job.x_rule.kind != Edges::Kind::periodic && (x < K || x + V + K > job.in_shape.columns);
+    const bool whole = Plain || (job.out_pieces && x >= job.range.x_begin && x + V <= job.range.x_end);
+    const int total = place.height + R - 1;
+    T* out = job.out + place.plane * job.out_shape.batch_stride + (place.y - (R - 1)) * stride + x;
+    // Of the results that look at a row, from above. The first is then done.
+    MarchPiece<T> sums[R];
+#pragma unroll
+    for (int k = 0; k < R; ++k) sums[k] = MarchPiece<T>{};
+    const auto add_row = [&](int row, const T* from) {
+        T values[V + 2 * K];
+        if (at_end)
+            read_end_of_row<T, K>(job, x, from, values);
+        else
+            read_row<T, K>(from, values);
+        if (!Plain && !place.inside) {
+            const detail::Ghost<T> ghost = job.y_rule.locate(place.y - job.up + row, job.in_shape.rows);
+#pragma unroll
+            for (int j = 0; j < V + 2 * K; ++j) values[j] = ghost.value(values[j]);
+        }
+#pragma unroll
+        for (int k = 0; k < R; ++k) {
+#pragma unroll
+            for (int dx = 0; dx <= 2 * K; ++dx) {
+                const int w = (R - 1 - k) * (2 * K + 1) + dx;
+                if (!Dense && (weights.used >> w & 1) == 0) continue;
+#pragma unroll
+                for (int v = 0; v < V; ++v)
+                    sums[k].value[v] = detail::multiply_add(weights.weight[w], values[v + dx], sums[k].value[v]);
+            }
+        }
+        const int done = row - (R - 1);
+        const bool is_written = Plain || (place.y + done >= job.range.y_begin && place.y + done < job.range.y_end);
+        if (done >= 0 && is_written) {
+            if (whole) {
+                *reinterpret_cast<MarchPiece<T>*>(out) = sums[0];
+            } else {
+#pragma unroll
+                for (int v = 0; v < V; ++v)
+                    if (x + v >= job.range.x_begin && x + v < job.range.x_end) out[v] = sums[0].value[v];
+            }
+        }
+        out += stride;
+#pragma unroll
+        for (int k = 0; k + 1 < R; ++k) sums[k] = sums[k + 1];
+        sums[R - 1] = MarchPiece<T>{};
+    };
+    for (int first = 0; first < total; first += S) {
+        ring.wait();
+#pragma unroll(Plain ? S : 1)
+        for (int s = 0; s < S; ++s)
+            if (s == 0 || first + s < total) add_row(first + s, ring.row(s) + column);
+        ring.give_back();
+        ring.next();
+    }
+}
+
+#endif
+
+// Dense: no weight is zero. 64 registers for each thread: 16 blocks of 64 threads on a multiprocessor; more for large
+// patches.
+template <class T, int K, int R, bool Dense>
+__global__ void __launch_bounds__(march_most_threads + 32, K* R < 10 ? 6 : 5)
+    march_kernel(const __grid_constant__ MarchJob<T> job, const __grid_constant__ MarchWeights<T, K, R> weights) {
+#if __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) unsigned char march_memory[];
+    Barrier* const full = reinterpret_cast<Barrier*>(march_memory);
+    Barrier* const empty = full + march_slots;
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x) - 32;
+    const MarchPlace place = place_of<T, K, R>(job, static_cast<int>(blockIdx.x));
+    const int used = place.width / march_piece<T>; // threads
+    if (thread == 0) {
+        for (int k = 0; k < march_slots; ++k) {
+            initialise(full + k);
+            initialise(empty + k, static_cast<unsigned>(used + 31) / 32);
+        }
+        make_barriers_visible();
+    }
+    __syncthreads(); // the last for all: from here on threads go their own ways
+    let_next_kernel_begin();
+    const MarchRing<T> ring(full, empty, reinterpret_cast<T*>(march_memory + march_barrier_bytes),
+                            job.strip + 2 * march_beside<T, K>);
+    if (__shfl_sync(0xffffffff, thread, 0) >= threads) { // the compiler sees that whole warps take this way
+        wait_for_previous_kernel();                      // nothing is read or written before the first rows are here
+        fetch_march<T, K, R>(job, place, ring);
+        return;
+    }
+    if (thread >= used) return; // the first lane of a warp that is waited for stays
+    if (place.plain)
+        march<true, Dense>(job, weights, place, ring);
+    else
+        march<false, Dense>(job, weights, place, ring);
+#endif
+}
+
+} // namespace bandmill::cuda
