@@ -4,10 +4,10 @@
 // each thread. Larger patches and other layouts: stencil/tile.cuh.
 #pragma once
 
-#include "bandmill/base/arithmetic.hpp"
 #include "bandmill/cuda/copy_engine.cuh"
-#include "bandmill/stencil/edges.hpp"
-#include "bandmill/stencil/plane.hpp"
+#include "bandmill/cuda/stencil_patch.cuh"
+
+#include <type_traits>
 
 namespace bandmill::cuda {
 
@@ -23,35 +23,10 @@ inline constexpr int march_rows = 4, march_slots = 4; // of a slot, of the ring
 inline constexpr int march_barrier_bytes = 128;
 static_assert(2 * march_slots * sizeof(Barrier) <= march_barrier_bytes);
 
-template <class T> inline constexpr int march_piece = 16 / static_cast<int>(sizeof(T));
-// The points beside a strip fill whole sectors of 32 bytes. With pieces of 16, 3 points along x took 76 us instead
-// of 69.
-template <class T> inline constexpr int march_sector = 32 / static_cast<int>(sizeof(T));
-template <class T, int K>
-inline constexpr int march_beside = (K + march_sector<T> - 1) / march_sector<T>* march_sector<T>;
+// Weights that are not zero, known to the compiler: all, or those of a cross.
+enum class MarchPattern { any, all, cross };
 
-// Results to be written.
-struct PlaneRange {
-    std::int64_t x_begin, x_end, y_begin, y_end;
-    bool is_empty() const { return x_begin >= x_end || y_begin >= y_end; }
-};
-
-// The weights of a patch of R rows by 2 K + 1 columns. Those of zero are not looked at: bits tell the others.
-template <class T, int K, int R> struct MarchWeights {
-    static constexpr int columns = 2 * K + 1;
-    T weight[R * columns];
-    std::uint64_t used;
-    bool is_dense() const { return used == (std::uint64_t{1} << R * columns) - 1; }
-};
-
-template <class T> struct MarchJob {
-    const T* in;
-    T* out;
-    PlaneShape in_shape, out_shape;
-    detail::EdgeRule<T> x_rule, y_rule;
-    PlaneRange range;
-    int up;            // rows of the patch above its point
-    bool out_pieces;   // whether they are aligned in memory
+template <class T> struct MarchJob : PatchJob<T> {
     int strip, strips; // columns of a strip, strips of a plane
     int marches;       // of a strip
 };
@@ -114,7 +89,7 @@ template <class T, int K, int R> __device__ __forceinline__ MarchPlace place_of(
 
 template <class T, int K, int R>
 __device__ __forceinline__ void fetch_march(const MarchJob<T>& job, const MarchPlace& place, MarchRing<T> ring) {
-    constexpr int S = march_rows, beside = march_beside<T, K>;
+    constexpr int S = march_rows, beside = patch_beside<T, K>;
     // Columns of a row as they lie in the ring: the last ones of the plane, if it is periodic and the strip its first;
     // those of the strip and beside it; and the first ones of the plane.
     const std::int64_t columns = job.in_shape.columns, begin = place.x - beside, end = place.x + place.width + beside;
@@ -154,51 +129,58 @@ __device__ __forceinline__ void fetch_march(const MarchJob<T>& job, const MarchP
     }
 }
 
-template <class T> struct alignas(16) MarchPiece { T value[march_piece<T>]; };
+// What a thread finds beyond the ends of its rows: at most K values, at the left or at the right.
+template <class T, int K> class MarchEnds {
+    static constexpr int V = patch_piece<T>;
+    detail::Ghost<T> ghost_[K > 0 ? K : 1]; // indices are counted from the thread's `from`
+    bool left_, right_;
 
-// What a thread needs of a row. `from` points to its own columns less those beside.
-template <class T, int K> __device__ __forceinline__ void read_row(const T* from, T (&values)[march_piece<T> + 2 * K]) {
-    constexpr int V = march_piece<T>, skipped = march_beside<T, K> - K, first = skipped / V,
-                  last = (skipped + V + 2 * K - 1) / V;
-    MarchPiece<T> pieces[last - first + 1];
+  public:
+    __device__ __forceinline__ MarchEnds(const MarchJob<T>& job, std::int64_t x) {
+        const bool fetched = job.x_rule.kind == Edges::Kind::periodic;
+        left_ = !fetched && x < K, right_ = !fetched && x + V + K > job.in_shape.columns;
+        if (!left_ && !right_) return;
 #pragma unroll
-    for (int k = first; k <= last; ++k) pieces[k - first] = reinterpret_cast<const MarchPiece<T>*>(from)[k];
-#pragma unroll
-    for (int j = 0; j < V + 2 * K; ++j) values[j] = pieces[(skipped + j) / V - first].value[(skipped + j) % V];
-}
-
-// The same where the row may end within. The thread's own columns begin at x.
-template <class T, int K>
-__device__ __forceinline__ void read_end_of_row(const MarchJob<T>& job, std::int64_t x, const T* from,
-                                                T (&values)[march_piece<T> + 2 * K]) {
-#pragma unroll
-    for (int j = 0; j < march_piece<T> + 2 * K; ++j) {
-        const detail::Ghost<T> ghost = job.x_rule.locate(x + j - K, job.in_shape.columns);
-        values[j] = ghost.value(ghost.index < 0 ? T(0) : from[ghost.index - x + march_beside<T, K>]);
+        for (int k = 0; k < K; ++k) {
+            ghost_[k] = job.x_rule.locate(x - K + k + (left_ ? 0 : K + V), job.in_shape.columns);
+            if (ghost_[k].index >= 0) ghost_[k].index += patch_beside<T, K> - x;
+        }
     }
-}
+    __device__ __forceinline__ void put(const T* from, T (&values)[V + 2 * K]) const {
+        if (!left_ && !right_) return;
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+            const T value = ghost_[k].value(ghost_[k].index < 0 ? T(0) : from[ghost_[k].index]);
+            if (left_)
+                values[k] = value;
+            else
+                values[V + K + k] = value;
+        }
+    }
+};
 
-template <bool Plain, bool Dense, class T, int K, int R>
-__device__ __forceinline__ void march(const MarchJob<T>& job, const MarchWeights<T, K, R>& weights,
+struct Nothing {
+    template <class... Any> __device__ __forceinline__ explicit Nothing(const Any&...) {}
+};
+
+template <bool Plain, MarchPattern Pattern, class T, int K, int R>
+__device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights<T, K, R>& weights,
                                       const MarchPlace& place, MarchRing<T> ring) {
-    constexpr int V = march_piece<T>, S = march_rows;
+    constexpr int V = patch_piece<T>, S = march_rows;
     const int column = static_cast<int>(threadIdx.x) * V;
     const std::int64_t x = place.x + column, stride = job.out_shape.row_stride;
-    const bool at_end =
-        !Plain && job.x_rule.kind != Edges::Kind::periodic && (x < K || x + V + K > job.in_shape.columns);
     const bool whole = Plain || (job.out_pieces && x >= job.range.x_begin && x + V <= job.range.x_end);
     const int total = place.height + R - 1;
     T* out = job.out + place.plane * job.out_shape.batch_stride + (place.y - (R - 1)) * stride + x;
+    const std::conditional_t<Plain, Nothing, MarchEnds<T, K>> ends(job, x);
     // Of the results that look at a row, from above. The first is then done.
-    MarchPiece<T> sums[R];
+    PatchPiece<T> sums[R];
 #pragma unroll
-    for (int k = 0; k < R; ++k) sums[k] = MarchPiece<T>{};
+    for (int k = 0; k < R; ++k) sums[k] = PatchPiece<T>{};
     const auto add_row = [&](int row, const T* from) {
         T values[V + 2 * K];
-        if (at_end)
-            read_end_of_row<T, K>(job, x, from, values);
-        else
-            read_row<T, K>(from, values);
+        read_row<T, K>(from, values);
+        if constexpr (!Plain) ends.put(from, values);
         if (!Plain && !place.inside) {
             const detail::Ghost<T> ghost = job.y_rule.locate(place.y - job.up + row, job.in_shape.rows);
 #pragma unroll
@@ -209,7 +191,8 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const MarchWeights
 #pragma unroll
             for (int dx = 0; dx <= 2 * K; ++dx) {
                 const int w = (R - 1 - k) * (2 * K + 1) + dx;
-                if (!Dense && (weights.used >> w & 1) == 0) continue;
+                if (Pattern == MarchPattern::cross && dx != K && 2 * k != R - 1) continue;
+                if (Pattern == MarchPattern::any && (weights.used >> w & 1) == 0) continue;
 #pragma unroll
                 for (int v = 0; v < V; ++v)
                     sums[k].value[v] = detail::multiply_add(weights.weight[w], values[v + dx], sums[k].value[v]);
@@ -219,7 +202,7 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const MarchWeights
         const bool is_written = Plain || (place.y + done >= job.range.y_begin && place.y + done < job.range.y_end);
         if (done >= 0 && is_written) {
             if (whole) {
-                *reinterpret_cast<MarchPiece<T>*>(out) = sums[0];
+                *reinterpret_cast<PatchPiece<T>*>(out) = sums[0];
             } else {
 #pragma unroll
                 for (int v = 0; v < V; ++v)
@@ -229,11 +212,11 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const MarchWeights
         out += stride;
 #pragma unroll
         for (int k = 0; k + 1 < R; ++k) sums[k] = sums[k + 1];
-        sums[R - 1] = MarchPiece<T>{};
+        sums[R - 1] = PatchPiece<T>{};
     };
     for (int first = 0; first < total; first += S) {
         ring.wait();
-#pragma unroll(Plain ? S : 1)
+#pragma unroll(Plain || (R == 1 && K < 3) ? S : 1)
         for (int s = 0; s < S; ++s)
             if (s == 0 || first + s < total) add_row(first + s, ring.row(s) + column);
         ring.give_back();
@@ -243,18 +226,18 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const MarchWeights
 
 #endif
 
-// Dense: no weight is zero. 64 registers for each thread: 16 blocks of 64 threads on a multiprocessor; more for large
+// 64 registers for each thread: 16 blocks of 64 threads on a multiprocessor; more for large
 // patches.
-template <class T, int K, int R, bool Dense>
+template <class T, int K, int R, MarchPattern Pattern>
 __global__ void __launch_bounds__(march_most_threads + 32, K* R < 10 ? 6 : 5)
-    march_kernel(const __grid_constant__ MarchJob<T> job, const __grid_constant__ MarchWeights<T, K, R> weights) {
+    march_kernel(const __grid_constant__ MarchJob<T> job, const __grid_constant__ PatchWeights<T, K, R> weights) {
 #if __CUDA_ARCH__ >= 900
     extern __shared__ __align__(128) unsigned char march_memory[];
     Barrier* const full = reinterpret_cast<Barrier*>(march_memory);
     Barrier* const empty = full + march_slots;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x) - 32;
     const MarchPlace place = place_of<T, K, R>(job, static_cast<int>(blockIdx.x));
-    const int used = place.width / march_piece<T>; // threads
+    const int used = place.width / patch_piece<T>; // threads
     if (thread == 0) {
         for (int k = 0; k < march_slots; ++k) {
             initialise(full + k);
@@ -265,7 +248,7 @@ __global__ void __launch_bounds__(march_most_threads + 32, K* R < 10 ? 6 : 5)
     __syncthreads(); // the last for all: from here on threads go their own ways
     let_next_kernel_begin();
     const MarchRing<T> ring(full, empty, reinterpret_cast<T*>(march_memory + march_barrier_bytes),
-                            job.strip + 2 * march_beside<T, K>);
+                            job.strip + 2 * patch_beside<T, K>);
     if (__shfl_sync(0xffffffff, thread, 0) >= threads) { // the compiler sees that whole warps take this way
         wait_for_previous_kernel();                      // nothing is read or written before the first rows are here
         fetch_march<T, K, R>(job, place, ring);
@@ -273,9 +256,9 @@ __global__ void __launch_bounds__(march_most_threads + 32, K* R < 10 ? 6 : 5)
     }
     if (thread >= used) return; // the first lane of a warp that is waited for stays
     if (place.plain)
-        march<true, Dense>(job, weights, place, ring);
+        march<true, Pattern>(job, weights, place, ring);
     else
-        march<false, Dense>(job, weights, place, ring);
+        march<false, Pattern>(job, weights, place, ring);
 #endif
 }
 
