@@ -254,7 +254,7 @@ bool launch_march(const cuda::PatchJob<T>& patch, const cuda::PatchWeights<T, K,
     const PlaneShape& shape = job.out_shape;
     constexpr std::int64_t height = cuda::march_height<R>;
     // As wide as is good, or a little less, so that all strips are about as wide. Few rows are taken by wide strips.
-    const int most = shape.rows < height / 2 ? cuda::march_most_threads : cuda::march_threads<K, R>;
+    const int most = shape.rows < height / 2 ? cuda::march_most_threads : cuda::march_threads<K, R>();
     const std::int64_t pieces = shape.columns / V, fewest = (pieces + most - 1) / most;
     const int threads = static_cast<int>((pieces + fewest * 32 - 1) / (fewest * 32) * 32);
     job.strip = threads * V;

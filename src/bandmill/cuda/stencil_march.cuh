@@ -1,7 +1,7 @@
 // Weighted stencils of a few points on planes whose rows are packed and begin at multiples of 16 bytes. A block marches
 // down a strip of a plane. A warp of its own has the copy engine fetch rows, with what lies beside the strip, into a
 // ring in shared memory; the others read each row once and add it to the results that look at it, 16 bytes of a row for
-// each thread. Larger patches and other layouts: stencil/tile.cuh.
+// each thread. Rows that are not aligned: stencil_patch.cuh.
 #pragma once
 
 #include "bandmill/cuda/copy_engine.cuh"
@@ -16,9 +16,14 @@ namespace bandmill::cuda {
 // 24 rows 68.2, 69.0, 70.9 us and 35.8, 36.3, 37.7 us; 3 x 3 points with 32 threads 69.2 and 36.5 us, with 128 69.7 and
 // 36.6 us; 5 x 5 points, where what lies beside a strip counts, 79.5 and 46.9 us, with 128 71.8 and 40.2 us.
 inline constexpr int march_most_threads = 128; // of a block that compute
-template <int K, int R> inline constexpr int march_threads = K* R < 10 ? 32 : march_most_threads;
+template <int K, int R> constexpr int march_threads() { return K * R < 10 ? 32 : march_most_threads; }
 // Results of a march below each other: with the rows around them they fill slots of the ring.
 template <int R> inline constexpr int march_height = R == 1 ? 8 : R + 11;
+// Blocks of so many threads on a multiprocessor, by registers: 64 for each thread, and more for large patches.
+template <class T, int K, int R> constexpr int march_blocks() {
+    if (K * R < 10) return 6;
+    return sizeof(T) == 8 ? 4 : 5;
+}
 inline constexpr int march_rows = 4, march_slots = 4; // of a slot, of the ring
 inline constexpr int march_barrier_bytes = 128;
 static_assert(2 * march_slots * sizeof(Barrier) <= march_barrier_bytes);
@@ -62,12 +67,16 @@ template <class T> class MarchRing {
     }
 };
 
+// What a march meets: none of the plane's edges, so that all results are whole pieces; ends of rows; or any of them,
+// also results that are not aligned.
+enum class MarchEdges { none, sides, any };
+
 // Where a march goes.
 struct MarchPlace {
     std::int64_t x, y, plane; // of its first result
     int width, height;        // of its results
     bool inside;              // all rows that it reads exist, or are others of the plane
-    bool plain;               // and so are the columns, and all results are written
+    MarchEdges edges;
 };
 template <class T, int K, int R> __device__ __forceinline__ MarchPlace place_of(const MarchJob<T>& job, int march) {
     constexpr int most = march_height<R>;
@@ -75,15 +84,15 @@ template <class T, int K, int R> __device__ __forceinline__ MarchPlace place_of(
     const std::int64_t rows = job.out_shape.rows, columns = job.out_shape.columns;
     const std::int64_t x = std::int64_t(march - row * job.strips) * job.strip,
                        y = std::int64_t(row - plane * job.marches) * most;
-    MarchPlace place{x, y, plane, job.strip, most, true, true};
+    MarchPlace place{x, y, plane, job.strip, most, true, MarchEdges::any};
     if (columns - x < place.width) place.width = static_cast<int>(columns - x);
     if (rows - y < place.height) place.height = static_cast<int>(rows - y);
     place.inside =
         job.y_rule.kind == Edges::Kind::periodic || (y >= job.up && y - job.up + place.height + R - 1 <= rows);
-    place.plain = place.inside && job.out_pieces &&
-                  (job.x_rule.kind == Edges::Kind::periodic || (x >= K && x + place.width + K <= columns)) &&
-                  job.range.x_begin <= x && job.range.x_end >= x + place.width && job.range.y_begin <= y &&
-                  job.range.y_end >= y + place.height;
+    const bool all_rows = job.range.y_begin <= y && job.range.y_end >= y + place.height;
+    const bool all_columns = (job.x_rule.kind == Edges::Kind::periodic || (x >= K && x + place.width + K <= columns)) &&
+                             job.range.x_begin <= x && job.range.x_end >= x + place.width;
+    if (place.inside && all_rows && job.out_pieces) place.edges = all_columns ? MarchEdges::none : MarchEdges::sides;
     return place;
 }
 
@@ -132,7 +141,11 @@ __device__ __forceinline__ void fetch_march(const MarchJob<T>& job, const MarchP
 // What a thread finds beyond the ends of its rows: at most K values, at the left or at the right.
 template <class T, int K> class MarchEnds {
     static constexpr int V = patch_piece<T>;
-    detail::Ghost<T> ghost_[K > 0 ? K : 1]; // indices are counted from the thread's `from`
+    struct Value {
+        int from; // counted from the thread's own place in a row; -1: the shift alone
+        bool negative;
+        T shift;
+    } value_[K > 0 ? K : 1];
     bool left_, right_;
 
   public:
@@ -142,15 +155,17 @@ template <class T, int K> class MarchEnds {
         if (!left_ && !right_) return;
 #pragma unroll
         for (int k = 0; k < K; ++k) {
-            ghost_[k] = job.x_rule.locate(x - K + k + (left_ ? 0 : K + V), job.in_shape.columns);
-            if (ghost_[k].index >= 0) ghost_[k].index += patch_beside<T, K> - x;
+            const auto ghost = job.x_rule.locate(x - K + k + (left_ ? 0 : K + V), job.in_shape.columns);
+            const int from = ghost.index < 0 ? -1 : static_cast<int>(ghost.index - x) + patch_beside<T, K>;
+            value_[k] = {from, ghost.negative, ghost.shift};
         }
     }
     __device__ __forceinline__ void put(const T* from, T (&values)[V + 2 * K]) const {
         if (!left_ && !right_) return;
 #pragma unroll
         for (int k = 0; k < K; ++k) {
-            const T value = ghost_[k].value(ghost_[k].index < 0 ? T(0) : from[ghost_[k].index]);
+            const detail::Ghost<T> ghost{value_[k].from, value_[k].negative, value_[k].shift};
+            const T value = ghost.value(value_[k].from < 0 ? T(0) : from[value_[k].from]);
             if (left_)
                 values[k] = value;
             else
@@ -163,13 +178,20 @@ struct Nothing {
     template <class... Any> __device__ __forceinline__ explicit Nothing(const Any&...) {}
 };
 
-template <bool Plain, MarchPattern Pattern, class T, int K, int R>
+template <MarchEdges Met, MarchPattern Pattern, class T, int K, int R>
 __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights<T, K, R>& weights,
                                       const MarchPlace& place, MarchRing<T> ring) {
     constexpr int V = patch_piece<T>, S = march_rows;
     const int column = static_cast<int>(threadIdx.x) * V;
     const std::int64_t x = place.x + column, stride = job.out_shape.row_stride;
-    const bool whole = Plain || (job.out_pieces && x >= job.range.x_begin && x + V <= job.range.x_end);
+    constexpr bool Plain = Met == MarchEdges::none, Any = Met == MarchEdges::any;
+    const bool whole = Plain || ((!Any || job.out_pieces) && x >= job.range.x_begin && x + V <= job.range.x_end);
+    // Results of the march that are written.
+    int begin = 0, end = place.height;
+    if constexpr (Any) {
+        if (job.range.y_begin > place.y) begin = static_cast<int>(job.range.y_begin - place.y);
+        if (job.range.y_end < place.y + end) end = static_cast<int>(job.range.y_end - place.y);
+    }
     const int total = place.height + R - 1;
     T* out = job.out + place.plane * job.out_shape.batch_stride + (place.y - (R - 1)) * stride + x;
     const std::conditional_t<Plain, Nothing, MarchEnds<T, K>> ends(job, x);
@@ -181,7 +203,7 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
         T values[V + 2 * K];
         read_row<T, K>(from, values);
         if constexpr (!Plain) ends.put(from, values);
-        if (!Plain && !place.inside) {
+        if (Any && !place.inside) {
             const detail::Ghost<T> ghost = job.y_rule.locate(place.y - job.up + row, job.in_shape.rows);
 #pragma unroll
             for (int j = 0; j < V + 2 * K; ++j) values[j] = ghost.value(values[j]);
@@ -199,8 +221,7 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
             }
         }
         const int done = row - (R - 1);
-        const bool is_written = Plain || (place.y + done >= job.range.y_begin && place.y + done < job.range.y_end);
-        if (done >= 0 && is_written) {
+        if (done >= begin && (!Any || done < end)) {
             if (whole) {
                 *reinterpret_cast<PatchPiece<T>*>(out) = sums[0];
             } else {
@@ -216,7 +237,7 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
     };
     for (int first = 0; first < total; first += S) {
         ring.wait();
-#pragma unroll(Plain || (R == 1 && K < 3) ? S : 1)
+#pragma unroll(Any ? 1 : S)
         for (int s = 0; s < S; ++s)
             if (s == 0 || first + s < total) add_row(first + s, ring.row(s) + column);
         ring.give_back();
@@ -226,10 +247,8 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
 
 #endif
 
-// 64 registers for each thread: 16 blocks of 64 threads on a multiprocessor; more for large
-// patches.
 template <class T, int K, int R, MarchPattern Pattern>
-__global__ void __launch_bounds__(march_most_threads + 32, K* R < 10 ? 6 : 5)
+__global__ void __launch_bounds__(march_most_threads + 32, march_blocks<T, K, R>())
     march_kernel(const __grid_constant__ MarchJob<T> job, const __grid_constant__ PatchWeights<T, K, R> weights) {
 #if __CUDA_ARCH__ >= 900
     extern __shared__ __align__(128) unsigned char march_memory[];
@@ -255,10 +274,12 @@ __global__ void __launch_bounds__(march_most_threads + 32, K* R < 10 ? 6 : 5)
         return;
     }
     if (thread >= used) return; // the first lane of a warp that is waited for stays
-    if (place.plain)
-        march<true, Pattern>(job, weights, place, ring);
+    if (place.edges == MarchEdges::none)
+        march<MarchEdges::none, Pattern>(job, weights, place, ring);
+    else if (K > 0 && place.edges == MarchEdges::sides) // without neighbours beside there are none
+        march<MarchEdges::sides, Pattern>(job, weights, place, ring);
     else
-        march<false, Pattern>(job, weights, place, ring);
+        march<MarchEdges::any, Pattern>(job, weights, place, ring);
 #endif
 }
 
