@@ -39,7 +39,7 @@ template <class T> struct MarchJob : PatchJob<T> {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 // The ring through which rows come, as one side sees it. A slot's barrier `full` tells that all has arrived, `empty`
-// that all warps have read it.
+// that all threads have read it.
 template <class T> class MarchRing {
     Barrier *full_, *empty_;
     T* slots_;
@@ -54,10 +54,8 @@ template <class T> class MarchRing {
     // Waits until the slot may be filled; a new barrier passes for one that the round before has completed.
     __device__ __forceinline__ void wait_for_room() const { wait_in_block(empty_ + slot_, parity_ ^ 1); }
     __device__ __forceinline__ void wait() const { wait_in_block(full_ + slot_, parity_); }
-    __device__ __forceinline__ void give_back() const {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) arrive(empty_ + slot_);
-    }
+    // By every thread: with one for its warp racecheck does not see that the others have read as well.
+    __device__ __forceinline__ void give_back() const { arrive(empty_ + slot_); }
     __device__ __forceinline__ void next() {
         ++slot_;
         if (slot_ == march_slots) {
@@ -260,7 +258,7 @@ __global__ void __launch_bounds__(march_most_threads + 32, march_blocks<T, K, R>
     if (thread == 0) {
         for (int k = 0; k < march_slots; ++k) {
             initialise(full + k);
-            initialise(empty + k, static_cast<unsigned>(used + 31) / 32);
+            initialise(empty + k, static_cast<unsigned>(used));
         }
         make_barriers_visible();
     }
@@ -273,7 +271,7 @@ __global__ void __launch_bounds__(march_most_threads + 32, march_blocks<T, K, R>
         fetch_march<T, K, R>(job, place, ring);
         return;
     }
-    if (thread >= used) return; // the first lane of a warp that is waited for stays
+    if (thread >= used) return;
     if (place.edges == MarchEdges::none)
         march<MarchEdges::none, Pattern>(job, weights, place, ring);
     else if (K > 0 && place.edges == MarchEdges::sides) // without neighbours beside there are none
