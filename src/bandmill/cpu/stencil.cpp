@@ -116,6 +116,17 @@ template <class T> struct Neighbours {
     }
 };
 
+// Whether rows of results may be taken together (see stencil_blocks.hpp).
+template <class T> bool may_take_blocks(const StencilJob<T>& job, const Stencil& stencil) {
+    const std::int64_t rows = stencil.rows();
+    if (rows != 3 && rows != 5 && rows != 7) return false;
+    const cpu::StencilAxis<T>&along = job.axis[cpu::inner], &across = job.axis[cpu::middle];
+    if (job.x_axis != cpu::inner || job.y_axis != cpu::middle || along.in_stride != 1 || along.out_stride != 1)
+        return false;
+    const bool alike = across.out_stride * static_cast<std::int64_t>(sizeof(T)) % 64 == 0; // at lines of the cache
+    return !job.add && (alike || !job.stream);
+}
+
 template <class T> void run(const StencilJob<T>& job, Threads threads) {
     int count = detail::thread_count(threads);
     const cpu::StencilRange<T> range = range_for<T>(cpu::level());
@@ -158,6 +169,16 @@ void apply(const Stencil& stencil, std::type_identity_t<PlaneView<const T, Host>
     neighbours.hand_to(job);
     weights.push_back(0); // never null, even if all weights are zero
     job.weights = weights.data();
+    std::vector<T> patch;
+    if (may_take_blocks(job, stencil)) {
+        for (std::int64_t dy = -stencil.up(); dy <= stencil.down(); ++dy)
+            for (std::int64_t dx = -stencil.left(); dx <= stencil.right(); ++dx)
+                patch.push_back(static_cast<T>(stencil.weight(dy, dx)));
+        job.patch = patch.data();
+        job.patch_rows = static_cast<int>(stencil.rows());
+        job.patch_columns = static_cast<int>(stencil.columns());
+        job.dense = std::find(patch.begin(), patch.end(), T(0)) == patch.end();
+    }
     run(job, threads);
 }
 

@@ -2,6 +2,7 @@
 // give the same bits.
 #include "bandmill/cpu/stencil_lanes.hpp"
 
+#include "bandmill/cpu/stencil_blocks.hpp"
 #include "bandmill/cpu/stencil_formulas.hpp"
 
 namespace bandmill::cpu::BANDMILL_LEVEL {
@@ -27,9 +28,11 @@ template <class T, class Formula> class Runs {
     void compute(std::int64_t first, std::int64_t last) {
         const std::int64_t rows = job_.axis[middle].count, panels = job_.panels();
         std::int64_t row = first % rows, panel = first / rows % panels, plane = first / rows / panels;
-        for (std::int64_t run = first; run < last; ++run) {
-            compute_row(row, panel * job_.panel, plane);
-            if (++row < rows) continue;
+        for (std::int64_t run = first, taken; run < last; run += taken) {
+            taken = last - run >= stencil_block_rows && may_take_block(row, plane) ? stencil_block_rows : 1;
+            compute_rows(row, panel * job_.panel, plane, taken);
+            row += taken;
+            if (row < rows) continue;
             row = 0;
             if (++panel < panels) continue;
             panel = 0, ++plane;
@@ -39,16 +42,99 @@ template <class T, class Formula> class Runs {
   private:
     using Vector = Pack<T, 1>;
 
-    void compute_row(std::int64_t row, std::int64_t begin, std::int64_t plane) {
+    // Rows of results that look at rows of the plane only.
+    bool may_take_block(std::int64_t row, std::int64_t plane) const {
+        const StencilAxis<T>& across = job_.axis[middle];
+        return job_.patch_rows > 0 && inside(across, row) && inside(across, row + stencil_block_rows - 1) &&
+               written(job_.axis[outer], plane);
+    }
+
+    // One row of results, or those of a block.
+    void compute_rows(std::int64_t row, std::int64_t begin, std::int64_t plane, std::int64_t count) {
         const StencilAxis<T>& along = job_.axis[inner];
         if (!written(job_.axis[middle], row) || !written(job_.axis[outer], plane)) return;
-        place_lines(row, plane);
         const std::int64_t end = begin + job_.panel < along.count ? begin + job_.panel : along.count;
         std::int64_t inside = along.before, outside = along.count - along.after;
         if (inside > outside) inside = outside = along.count;
-        if (!along.leaves_edges()) edge(clamp(0, begin, end), clamp(inside, begin, end), row, plane);
-        interior(clamp(inside, begin, end), clamp(outside, begin, end), row, plane);
-        if (!along.leaves_edges()) edge(clamp(outside, begin, end), clamp(along.count, begin, end), row, plane);
+        const std::int64_t first = clamp(inside, begin, end), last = clamp(outside, begin, end);
+        const bool together = count > 1 && last - first >= Vector::lanes;
+        if (together) block(first, last, row, plane);
+        for (std::int64_t k = row; k < row + count; ++k) {
+            place_lines(k, plane);
+            if (!along.leaves_edges()) edge(clamp(0, begin, end), first, k, plane);
+            if (!together) interior(first, last, k, plane);
+            if (!along.leaves_edges()) edge(last, clamp(along.count, begin, end), k, plane);
+        }
+    }
+
+    void block(std::int64_t begin, std::int64_t end, std::int64_t row, std::int64_t plane) {
+        if (job_.patch_rows == 3)
+            block_of<3>(begin, end, row, plane);
+        else if (job_.patch_rows == 5)
+            block_of<5>(begin, end, row, plane);
+        else
+            block_of<7>(begin, end, row, plane);
+    }
+
+    template <int R> void block_of(std::int64_t begin, std::int64_t end, std::int64_t row, std::int64_t plane) {
+        constexpr int P = stencil_block_rows;
+        const StencilAxis<T>& across = job_.axis[middle];
+        const T* const first = job_.in + plane * job_.axis[outer].in_stride + (row - across.before) * across.in_stride +
+                               begin - job_.axis[inner].before;
+        const T* lines[R + P - 1];
+        for (int r = 0; r < R + P - 1; ++r) lines[r] = first + r * across.in_stride;
+        T* out[P];
+        for (int p = 0; p < P; ++p) out[p] = target(begin, row + p, plane);
+        if (job_.dense)
+            put_block<R, true>(lines, out, end - begin);
+        else
+            put_block<R, false>(lines, out, end - begin);
+    }
+
+    template <int R, bool Dense> void put_block(const T* const* lines, T* const* out, std::int64_t count) const {
+        std::int64_t i = 0;
+        if (job_.stream) { // all rows begin alike (stencil.cpp)
+            const std::int64_t head = past_line_begin(out[0]);
+            if (head < count) {
+                i = (head + Vector::lanes - 1) / Vector::lanes * Vector::lanes;
+                if (i > count) i = count;
+                put_block_packs<R, Dense, 1, false>(lines, out, 0, i);
+                i = put_block_packs<R, Dense, block_vectors<T>, true>(lines, out, head, count);
+            }
+        } else {
+            i = put_block_packs<R, Dense, block_vectors<T>, false>(lines, out, 0, count);
+        }
+        put_block_packs<R, Dense, 1, false>(lines, out, i, count);
+    }
+
+    // Whole packs; single vectors until all is done (there are as many points as they have lanes).
+    template <int R, bool Dense, int Count, bool past_cache>
+    std::int64_t put_block_packs(const T* const* lines, T* const* out, std::int64_t i, std::int64_t count) const {
+        constexpr int P = stencil_block_rows;
+        using Value = Pack<T, Count>;
+        Value sums[P];
+        for (; i + Value::lanes <= count; i += Value::lanes) {
+            sum_block<R, Dense>(lines, job_.patch, job_.patch_columns, i, sums);
+            for (int p = 0; p < P; ++p) {
+                if constexpr (past_cache)
+                    for (int k = 0; k < Count; ++k)
+                        store_past_cache(out[p] + i + k * Value::per_vector, sums[p].part[k]);
+                else
+                    store(out[p] + i, sums[p]);
+            }
+        }
+        if (Count > 1 || i >= count) return i;
+        // Some are computed again.
+        sum_block<R, Dense>(lines, job_.patch, job_.patch_columns, count - Value::lanes, sums);
+        for (int p = 0; p < P; ++p) store(out[p] + count - Value::lanes, sums[p]);
+        return count;
+    }
+
+    // Elements up to the first that begins a cache line.
+    static std::int64_t past_line_begin(const T* at) {
+        constexpr std::int64_t line = 64 / sizeof(T);
+        const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) / sizeof(T)) % line;
+        return (line - past) % line;
     }
 
     static bool written(const StencilAxis<T>& axis, std::int64_t i) {
@@ -157,9 +243,7 @@ template <class T, class Formula> class Runs {
         std::int64_t i = 0;
         if (job_.stream && !job_.add) {
             // Whole cache lines only: one that is stored both ways costs more than it saves.
-            constexpr std::int64_t line = 64 / sizeof(T);
-            const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) / sizeof(T)) % line;
-            const std::int64_t head = (line - past) % line;
+            const std::int64_t head = past_line_begin(out);
             if (head < count) {
                 put_head<Plain>(out, head, count);
                 i = put_packs<Formula::vectors, Plain, true>(out, head, count);

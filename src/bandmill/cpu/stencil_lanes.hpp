@@ -52,6 +52,9 @@ template <class T> struct Tap {
     const LineState<T>* line;
 };
 
+// Rows of results that are taken together where a patch has several.
+inline constexpr int stencil_block_rows = 4;
+
 template <class T> struct StencilJob {
     const T* in;
     T* out;
@@ -65,6 +68,11 @@ template <class T> struct StencilJob {
     std::int64_t panel; // points along the inner axis that are taken at once
     // Either weights ...
     const T* weights;
+    // (and those of a patch of x along the inner and y along the middle axis once more, row by row, if rows of results
+    // may be taken together: patch_rows is then 3, 5 or 7; dense: none is zero)
+    const T* patch = nullptr;
+    int patch_rows = 0, patch_columns = 0;
+    bool dense = false;
     // ... or the velocities and derivatives along x and y, of which one may be missing (data == null). Neighbours are
     // then those from -3 to 3 along x, then those along y.
     Companion<T> velocity[2] = {};
