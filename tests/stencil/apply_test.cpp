@@ -15,19 +15,39 @@ Stencil random_patch(std::int64_t rows, std::int64_t columns, std::int64_t up, s
     return Stencil::patch(rows, columns, weights, up, left);
 }
 
+Stencil cross_of_five() {
+    std::vector<double> weights(25, 0);
+    for (std::size_t k = 0; k < 5; ++k) weights[10 + k] = weights[2 + 5 * k] = 0.1 + 0.2 * static_cast<double>(k);
+    return Stencil::patch(5, 5, weights);
+}
+
 const std::vector<Stencil>& stencils() {
     static const std::vector<Stencil> all = {
-        Stencil::along_x({2.5}),      Stencil::along_x({1, -2, 1}),
-        Stencil::along_x({-1, 1}, 0), random_patch(1, 4, 0, 3),
-        random_patch(1, 5, 0, 2),     random_patch(1, 7, 0, 3),
-        random_patch(1, 41, 0, 30),   Stencil::along_y({1, -2, 1}),
-        Stencil::along_y({-1, 1}, 1), random_patch(4, 1, 0, 0),
-        random_patch(5, 1, 2, 0),     random_patch(6, 1, 5, 0),
-        random_patch(7, 1, 3, 0),     random_patch(19, 1, 4, 0),
-        random_patch(3, 3, 1, 1),     Stencil::patch(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}),
-        random_patch(5, 5, 2, 2),     random_patch(5, 5, 2, 2, 0.5),
-        random_patch(2, 3, 0, 2),     random_patch(7, 7, 3, 3, 0.3),
-        random_patch(9, 12, 8, 1),    Stencil::patch(3, 1, {0, 0, 0}),
+        Stencil::along_x({2.5}),
+        Stencil::along_x({1, -2, 1}),
+        Stencil::along_x({-1, 1}, 0),
+        random_patch(1, 4, 0, 3),
+        random_patch(1, 5, 0, 2),
+        random_patch(1, 7, 0, 3),
+        random_patch(1, 41, 0, 30),
+        Stencil::along_y({1, -2, 1}),
+        Stencil::along_y({-1, 1}, 1),
+        random_patch(4, 1, 0, 0),
+        random_patch(5, 1, 2, 0),
+        random_patch(6, 1, 5, 0),
+        random_patch(7, 1, 3, 0),
+        random_patch(19, 1, 4, 0),
+        random_patch(3, 3, 1, 1),
+        Stencil::patch(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}),
+        random_patch(5, 5, 2, 2),
+        random_patch(5, 5, 2, 2, 0.5),
+        random_patch(2, 3, 0, 2),
+        random_patch(7, 7, 3, 3, 0.3),
+        random_patch(7, 7, 3, 3),
+        random_patch(5, 3, 2, 1),
+        random_patch(9, 12, 8, 1),
+        Stencil::patch(3, 1, {0, 0, 0}),
+        cross_of_five(),
     };
     return all;
 }
@@ -137,9 +157,11 @@ TEST_F(Apply, EverySize) {
 }
 
 TEST_F(Apply, AddsToWhatIsThere) {
-    const PlaneBox box = make_box(PlaneLayout::padded, 40, 70, 2);
     for_both_precisions([&]<class T>() {
-        for (const Stencil& stencil : stencils()) check<T>(stencil, box, box, Edges::periodic(), Into::add);
+        for (const PlaneLayout layout : {PlaneLayout::padded, PlaneLayout::aligned}) {
+            const PlaneBox box = make_box(layout, 40, 72, 2);
+            for (const Stencil& stencil : stencils()) check<T>(stencil, box, box, Edges::periodic(), Into::add);
+        }
     });
 }
 
@@ -159,9 +181,10 @@ TEST_F(Apply, NothingInAnEmptyBatch) {
 
 // What is not finite shows where it is looked at, and nowhere else.
 TEST_F(Apply, NanStaysAmongItsNeighbours) {
-    const Stencil cross = Stencil::patch(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}), full = random_patch(5, 5, 2, 2);
-    for (const Stencil* stencil : {&cross, &full}) {
-        Planes<double> in = noise<double>(make_box(PlaneLayout::contiguous, 41, 150, 2), 1), out = in;
+    const Stencil cross = Stencil::patch(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}), full = random_patch(5, 5, 2, 2),
+                  five = cross_of_five(), holes = random_patch(5, 5, 2, 2, 0.5);
+    for (const Stencil* stencil : {&cross, &full, &five, &holes}) {
+        Planes<double> in = noise<double>(make_box(PlaneLayout::aligned, 41, 150, 2), 1), out = in;
         in.at(17, 130, 1) = std::numeric_limits<double>::quiet_NaN();
         in.at(30, 3, 0) = std::numeric_limits<double>::infinity();
         apply_here(*stencil, in, out, Edges::periodic());

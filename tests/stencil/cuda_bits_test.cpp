@@ -10,9 +10,11 @@ class CudaBits : public BackendTest {};
 
 TEST_F(CudaBits, AreThoseOfTheCpu) {
     if (std::string_view(cpu_isa()) == "v2") GTEST_SKIP() << "this CPU has no fused multiply-add";
-    const Stencil stencils[] = {Stencil::along_x({.1, .2, .3, -.4, .5, .6, .7}), Stencil::along_y({.3, -.7, .4}),
+    const Stencil stencils[] = {Stencil::along_x({.1, .2, .3, -.4, .5, .6, .7}),
+                                Stencil::along_y({.3, -.7, .4}),
                                 Stencil::patch(5, 5, std::vector<double>(25, 0.3)),
                                 Stencil::patch(3, 3, {.1, 0, .2, -.3, .4, .5, 0, .6, .7}),
+                                Stencil::patch(3, 3, {0, .1, 0, -.3, .4, .5, 0, .6, 0}),
                                 Stencil::patch(9, 11, std::vector<double>(99, 0.1))};
     const PlaneEdges edges[] = {Edges::periodic(), {Edges::odd(0.3, 0.1), Edges::constant(0.7)}, {}};
     for_both_precisions([&]<class T>() {
@@ -31,6 +33,34 @@ TEST_F(CudaBits, AreThoseOfTheCpu) {
                         EXPECT_EQ(different, 0) << static_cast<int>(layout) << ", " << columns << " columns";
                     }
     });
+}
+
+// Kernels on one stream may begin while the one before drains. Each has to see what that one wrote, and must not
+// overwrite what it still reads.
+TEST_F(CudaBits, OfStencilsInARow) {
+    if (std::string_view(cpu_isa()) == "v2") GTEST_SKIP() << "this CPU has no fused multiply-add";
+    const Stencil across = Stencil::along_x({.25, .5, .25}), patch = Stencil::patch(5, 5, std::vector<double>(25, .04)),
+                  down = Stencil::along_y({.1, .2, .4, .2, .1});
+    Planes<double> one = noise<double>(make_box(PlaneLayout::aligned, 40, 400, 1), 1),
+                   other = noise<double>(one.box, 2);
+    Uploaded<double> a(one), b(other);
+    const auto view = [](Planes<double>& planes) {
+        return PlaneView<double>(planes.buffer.data() + planes.box.origin, planes.box.shape);
+    };
+    for (int k = 0; k < 50; ++k) {
+        apply(across, a.view(), b.view(), Edges::periodic());
+        apply(down, b.view(), a.view(), Edges::periodic(), Into::add);
+        apply(patch, a.view(), b.view(), Edges::even());
+        apply(down, b.view(), a.view(), Edges::odd(0.1));
+        apply(across, view(one), view(other), Edges::periodic());
+        apply(down, view(other), view(one), Edges::periodic(), Into::add);
+        apply(patch, view(one), view(other), Edges::even());
+        apply(down, view(other), view(one), Edges::odd(0.1));
+    }
+    const std::vector<double> found = download(a.array);
+    std::int64_t different = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) different += !same_bits(found[i], one.buffer[i]);
+    EXPECT_EQ(different, 0);
 }
 
 // One long line is cut into pieces on a GPU, which must not show.

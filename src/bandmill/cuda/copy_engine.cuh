@@ -1,5 +1,5 @@
-// The hardware that the staged and the streamed kernel are built on, as functions: barriers in shared memory, the bulk
-// tensor copy engine, clusters of blocks, launches that overlap. Compute capability 9.0 and later.
+// The hardware that staged and streamed kernels and marching stencils are built on, as functions: barriers in shared
+// memory, the bulk tensor copy engine, clusters of blocks, launches that overlap. Compute capability 9.0 and later.
 #pragma once
 
 #include "bandmill/base/macros.hpp"

@@ -1,7 +1,7 @@
-// Weighted stencils of a few points on planes whose rows are packed and begin at multiples of 16 bytes. A block marches
-// down a strip of a plane. A warp of its own has the copy engine fetch rows, with what lies beside the strip, into a
-// ring in shared memory; the others read each row once and add it to the results that look at it, 16 bytes of a row for
-// each thread. Rows that are not aligned: stencil_patch.cuh.
+// Weighted stencils of a few points on planes whose rows are packed, begin at multiples of 16 bytes and are as many
+// long. A block marches down a strip of a plane. A warp of its own has the copy engine fetch rows, with what lies
+// beside the strip, into a ring in shared memory; the others read each row once and add it to the results that look at
+// it, 16 bytes of a row for each thread. Other rows: stencil_patch.cuh.
 #pragma once
 
 #include "bandmill/cuda/copy_engine.cuh"

@@ -1,6 +1,6 @@
 // Weighted stencils of a few points on planes whose rows are packed, where they cannot be marched down
-// (stencil_march.cuh). A block copies a tile and what surrounds it to shared memory in pieces of 16 bytes; a thread
-// then computes 16 bytes of some rows. Larger patches and other layouts: stencil/tile.cuh.
+// (stencil_march.cuh). A block copies a tile and what surrounds it to shared memory, in pieces of 16 bytes where rows
+// are aligned; a thread then computes 16 bytes of some rows. Larger patches and other layouts: stencil/tile.cuh.
 #pragma once
 
 #include "bandmill/base/arithmetic.hpp"
