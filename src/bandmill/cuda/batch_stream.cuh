@@ -13,35 +13,21 @@ namespace bandmill::cuda {
 
 static_assert(batch_tile == 32, "a warp reads one tile");
 
-// The ring, as one side sees it. A slot holds a chunk of C rows: per tile [row][Tabled][lane] as in the factor, then
-// [row][system] of b, or of y. Its barrier `full` tells that all has arrived, `empty` that all warps have read it.
-template <class T, int RowValues> class StreamRing {
+// The ring. A slot holds a chunk of C rows: per tile [row][Tabled][lane] as in the factor, then [row][system] of b, or
+// of y.
+template <class T, int RowValues> class StreamRing : public SlotRing {
     static constexpr int C = batch_stream_chunk, width = batch_width<T>, slot_values = C * RowValues * width;
-    Barrier *full_, *empty_;
     T* slots_;
-    int chunks_, slot_ = 0;
-    unsigned parity_ = 0; // of the times that the ring was gone round
 
   public:
     __device__ __forceinline__ StreamRing(Barrier* full, Barrier* empty, T* slots, int chunks)
-        : full_(full), empty_(empty), slots_(slots), chunks_(chunks) {}
+        : SlotRing(full, empty, chunks), slots_(slots) {}
     template <int Tabled> __device__ __forceinline__ T* table(int tile) const {
-        return slots_ + slot_ * slot_values + tile * (C * Tabled * batch_tile);
+        return slots_ + slot() * slot_values + tile * (C * Tabled * batch_tile);
     }
     template <int Tabled> __device__ __forceinline__ T* single() const {
-        return slots_ + slot_ * slot_values + C * Tabled * width;
+        return slots_ + slot() * slot_values + C * Tabled * width;
     }
-    __device__ __forceinline__ Barrier* full() const { return full_ + slot_; }
-    __device__ __forceinline__ void next() {
-        ++slot_;
-        if (slot_ == chunks_) {
-            slot_ = 0;
-            parity_ ^= 1;
-        }
-    }
-    // Waits until the slot may be filled; a new barrier passes for one that the round before has completed.
-    __device__ __forceinline__ void wait_for_room() const { wait_in_block(empty_ + slot_, parity_ ^ 1); }
-    __device__ __forceinline__ void wait() const { wait_in_block(full_ + slot_, parity_); }
     // This thread's values of P rows of the chunk from row `first` on; those of b or y stand at `single`.
     template <int Tabled, int P>
     __device__ __forceinline__ void read(int first, const T* single, T (&value)[P][Tabled + 1]) const {
@@ -55,7 +41,7 @@ template <class T, int RowValues> class StreamRing {
     }
     __device__ __forceinline__ void give_back() {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) arrive(empty_ + slot_);
+        if (threadIdx.x % 32 == 0) arrive(empty());
         next();
     }
 };

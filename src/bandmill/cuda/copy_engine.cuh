@@ -78,6 +78,30 @@ __device__ __forceinline__ void fetch_bytes(void* to, const void* from, unsigned
         "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier)), "l"(cache_policy)
         : "memory");
 }
+// A ring of slots in shared memory, as one side sees it. A slot's barrier `full` tells that all has arrived, `empty`
+// that all have read it.
+class SlotRing {
+    Barrier *full_, *empty_;
+    int count_, slot_ = 0;
+    unsigned parity_ = 0; // of the times that the ring was gone round
+
+  public:
+    __device__ __forceinline__ SlotRing(Barrier* full, Barrier* empty, int count)
+        : full_(full), empty_(empty), count_(count) {}
+    __device__ __forceinline__ int slot() const { return slot_; }
+    __device__ __forceinline__ Barrier* full() const { return full_ + slot_; }
+    __device__ __forceinline__ Barrier* empty() const { return empty_ + slot_; }
+    // Waits until the slot may be filled; a new barrier passes for one that the round before has completed.
+    __device__ __forceinline__ void wait_for_room() const { wait_in_block(empty(), parity_ ^ 1); }
+    __device__ __forceinline__ void wait() const { wait_in_block(full(), parity_); }
+    __device__ __forceinline__ void next() {
+        ++slot_;
+        if (slot_ == count_) {
+            slot_ = 0;
+            parity_ ^= 1;
+        }
+    }
+};
 // The copy engine sees what threads wrote to global memory before this. They are two ways to memory that do not wait
 // for each other by themselves.
 __device__ __forceinline__ void order_before_copies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }

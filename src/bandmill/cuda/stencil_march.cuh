@@ -38,31 +38,17 @@ template <class T> struct MarchJob : PatchJob<T> {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// The ring through which rows come, as one side sees it. A slot's barrier `full` tells that all has arrived, `empty`
-// that all threads have read it.
-template <class T> class MarchRing {
-    Barrier *full_, *empty_;
+// The ring through which rows come.
+template <class T> class MarchRing : public SlotRing {
     T* slots_;
-    int pitch_, slot_ = 0;
-    unsigned parity_ = 0; // of the times that the ring was gone round
+    int pitch_;
 
   public:
     __device__ __forceinline__ MarchRing(Barrier* full, Barrier* empty, T* slots, int pitch)
-        : full_(full), empty_(empty), slots_(slots), pitch_(pitch) {}
-    __device__ __forceinline__ T* row(int s) const { return slots_ + (slot_ * march_rows + s) * pitch_; }
-    __device__ __forceinline__ Barrier* full() const { return full_ + slot_; }
-    // Waits until the slot may be filled; a new barrier passes for one that the round before has completed.
-    __device__ __forceinline__ void wait_for_room() const { wait_in_block(empty_ + slot_, parity_ ^ 1); }
-    __device__ __forceinline__ void wait() const { wait_in_block(full_ + slot_, parity_); }
+        : SlotRing(full, empty, march_slots), slots_(slots), pitch_(pitch) {}
+    __device__ __forceinline__ T* row(int s) const { return slots_ + (slot() * march_rows + s) * pitch_; }
     // By every thread: with one for its warp racecheck does not see that the others have read as well.
-    __device__ __forceinline__ void give_back() const { arrive(empty_ + slot_); }
-    __device__ __forceinline__ void next() {
-        ++slot_;
-        if (slot_ == march_slots) {
-            slot_ = 0;
-            parity_ ^= 1;
-        }
-    }
+    __device__ __forceinline__ void give_back() const { arrive(empty()); }
 };
 
 // What a march meets: none of the plane's edges, so that all results are whole pieces; ends of rows; or any of them,
