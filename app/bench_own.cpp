@@ -103,7 +103,8 @@ void add_bench_own(CLI::App& bench) {
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
     text("--blocks", options->blocks, "LIST", "GPU: blocks on a multiprocessor; 0 is the library's choice")
         ->group("Tuning");
-    text("--chunks", options->chunks, "LIST", "GPU: chunks on their way to a thread: 2, 4, 8, 16; 0 likewise")
+    text("--chunks", options->chunks, "LIST",
+         "GPU: chunks on their way to a thread: 2, 4, 8, 16 (a solve takes 8 at most); 0 likewise")
         ->group("Tuning");
     add_rivals_option(*command, *options);
     text("--repetitions", options->repetitions, "N", "Timings per case (default: 0.1 to 0.2 s of them)");

@@ -9,18 +9,24 @@ namespace app {
 namespace {
 
 constexpr const char* case_columns = "{:>2} {:<8} {:>7} {:>8} {:<11} {:<5}";
-constexpr const char* result_columns = " {:<26} {:>10} {:>7} {:>6} {:>6} {:>7}\n";
+constexpr const char* result_columns = " {:<26} {:>10} {:>7} {:>6} {:>6} {:>6} {:>7}\n";
 
 std::string case_text(const OwnCase& what) {
     return fmt::format(case_columns, what.half_bandwidth, word_of(what.boundary, boundary_words), what.n, what.batch,
                        word_of(what.layout, layout_words), word_of(what.precision, precision_words));
 }
 
-std::string result_text(const std::string& name, const Result& result, bool cache_resident, const std::string& ratio) {
+std::string result_text(const std::string& name, const Result& result, bool cache_resident, const std::string& ratio,
+                        const std::string& with_y = "") {
     return fmt::format(result_columns, name, fmt::format("{:.1f}", result.time_us.median),
                        fmt::format("{:.1f}", result.gbytes_per_s),
-                       fmt::format("{:.2f}{}", result.share_of_ceiling, cache_resident ? '*' : ' '),
+                       fmt::format("{:.2f}{}", result.share_of_ceiling, cache_resident ? '*' : ' '), with_y,
                        is_wrong(result) ? "WRONG" : fmt::format("{:.2g}", result.backward_error), ratio);
+}
+
+double share_with_y(const OwnRecord& record) {
+    const double bytes = static_cast<double>(record.solve_bytes);
+    return record.solve.share_of_ceiling * (bytes + static_cast<double>(record.spilled_bytes)) / bytes;
 }
 
 double speedup(const OwnRecord& record, const Result& rival) {
@@ -70,6 +76,7 @@ void write_record(JsonWriter& json, const OwnRecord& record, const std::string& 
         .value("ceiling_gbytes_per_s", record.ceiling_gbytes_per_s);
     write_result(json, "factor_and_solve", record.combined, record.combined_bytes);
     write_result(json, "solve", record.solve, record.solve_bytes);
+    json.value("spilled_bytes", record.spilled_bytes).value("solve_share_with_y", share_with_y(record));
     json.begin_object("speedup");
     for (const RivalResult& rival : record.rivals)
         if (const auto* result = std::get_if<Result>(&rival.outcome)) json.value(rival.name, speedup(record, *result));
@@ -97,16 +104,20 @@ std::string table_head(const OwnBench& bench) {
     text += "\na matrix for every system; time in microseconds for the whole batch"
             "\nshare    of a copy, for what has to be moved: diagonals (or factor), right-hand side, solution"
             "\n         * = all data in the cache"
+            "\nwith y   the same with y's way to memory and back between the sweeps, for the rows that all of"
+            "\n         a multiprocessor's shared memory could not keep"
             "\nspeedup  of our factor and solve over the rival, which does the same\n\n";
     text += fmt::format(case_columns, "W", "boundary", "n", "batch", "layout", "dtype");
-    return text + fmt::format(result_columns, "way or rival", "time us", "GB/s", "share ", "error", "speedup");
+    return text +
+           fmt::format(result_columns, "way or rival", "time us", "GB/s", "share ", "with y", "error", "speedup");
 }
 
 std::string table_lines(const OwnRecord& record) {
     const std::string blank(case_text(record.what).size(), ' ');
     std::string text = case_text(record.what) + result_text(record.combined.path + tuning_text(record.what),
                                                             record.combined, record.cache_resident, "");
-    text += blank + result_text(record.solve.path, record.solve, record.cache_resident, "");
+    text += blank + result_text(record.solve.path, record.solve, record.cache_resident, "",
+                                record.spilled_bytes > 0 ? fmt::format("{:.2f}", share_with_y(record)) : "");
     for (const RivalResult& rival : record.rivals)
         if (const auto* result = std::get_if<Result>(&rival.outcome))
             text += blank + result_text(rival.name, *result, record.cache_resident,

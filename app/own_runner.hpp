@@ -17,6 +17,9 @@ struct OwnRecord {
     double ceiling_gbytes_per_s;
     // What has to be moved: the diagonals (combined) or the factor (solve), the right-hand side and the solution.
     std::size_t combined_bytes, solve_bytes;
+    // Of y between the two sweeps of a solve, there and back: what all of a multiprocessor's shared memory could
+    // not keep.
+    std::size_t spilled_bytes;
     Result combined, solve;
     std::vector<RivalResult> rivals; // they factor and solve
 };

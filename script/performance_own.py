@@ -6,7 +6,9 @@ LEAST_SHARE = 0.75  # of a solve, on a GPU
 
 TEXT = """A matrix for every system. **Solve** with a factor made before, and **both**: factor and solve in one call that
 leaves the matrices alone. Shares of a copy count what has to be moved: factor or diagonals, right-hand side and solution,
-each once. What does not stay on chip between the two sweeps is moved on top of that. **Speedup** is that of both over the
+each once. Between the two sweeps y goes to memory and back as far as it is not kept on chip. In brackets: the share that
+counts this for the rows that all of a multiprocessor's shared memory could not keep (an H200's: 912 rows of 256 bytes; the
+kernels keep some 600, and the second-level cache catches a few more). **Speedup** is that of both over the
 fastest rival that factors and solves, its matrices put back off the clock."""
 
 
@@ -21,7 +23,10 @@ def cells(record, cuda):
     small = cuda and record["n"] * record["batch"] < SMALL
 
     def shown(way):
-        return f"{way['time_us']['median']:.1f} us" if small else f"{way['share_of_copy']:.2f}"
+        if small:
+            return f"{way['time_us']['median']:.1f} us"
+        spilled = way is solve and record.get("spilled_bytes", 0) > 0
+        return f"{way['share_of_copy']:.2f}" + (f" ({record['solve_share_with_y']:.2f})" if spilled else "")
 
     rival = fastest_rival(record)
     return [shown(solve), shown(both), f"{rival[1] / both['time_us']['median']:.2f}x" if rival else ""]
@@ -32,7 +37,9 @@ def verdicts(records, cuda):
     if not cuda:
         return ""
     ratios = [fastest_rival(r)[1] / r["factor_and_solve"]["time_us"]["median"] for r in records if fastest_rival(r)]
-    large = [r["solve"]["share_of_copy"] for r in records if r["n"] * r["batch"] >= SMALL]
+    all_large = [r for r in records if r["n"] * r["batch"] >= SMALL]
+    large = [r["solve"]["share_of_copy"] for r in all_large]
+    with_y = [r["solve_share_with_y"] for r in all_large if "solve_share_with_y" in r]
     lines = []
     if ratios:
         lines.append(f"- factor and solve ahead of cuSPARSE: {sum(x > 1 for x in ratios)} of {len(ratios)} cases, "
@@ -41,6 +48,9 @@ def verdicts(records, cuda):
         lines.append(f"- solve at {LEAST_SHARE} of a copy or more, from {SMALL:,} unknowns on: "
                      f"{sum(x >= LEAST_SHARE for x in large)} of {len(large)} cases, {min(large):.2f} to "
                      f"{max(large):.2f}")
+    if with_y and len(with_y) == len(large):
+        lines.append(f"- the same with y counted: {sum(x >= LEAST_SHARE for x in with_y)} of {len(with_y)} cases, "
+                     f"{min(with_y):.2f} to {max(with_y):.2f}")
     return "\n".join(lines)
 
 

@@ -53,25 +53,24 @@ template <class T> BatchShared shared_for(const BatchPlan& plan, const BatchShap
     const std::int64_t each = (blocks + limits.multiprocessors - 1) / limits.multiprocessors;
     const int rows =
         static_cast<int>(detail::interior_rows(shape.rows, shape.half_bandwidth, shape.boundary == Boundary::periodic));
-    const auto choose = [&](int usual, int chunk, int row_values, int kept_values, int barriers = 0) {
-        BatchShared shared =
-            choose_shared(plan.tuning, usual, std::max<std::int64_t>(each, 1), chunk, row_values, kept_values, rows,
-                          limits.shared_bytes_per_multiprocessor, limits.shared_bytes_per_block - barriers,
-                          limits.reserved_shared_bytes_per_block + barriers);
+    const auto choose = [&](int usual, const BatchUse& use) {
+        const int barriers = use.streams ? batch_stream_barrier_bytes : 0;
+        BatchShared shared = choose_shared(
+            plan.tuning, usual, std::max<std::int64_t>(each, 1), use, rows, limits.shared_bytes_per_multiprocessor,
+            limits.shared_bytes_per_block - barriers, limits.reserved_shared_bytes_per_block + barriers);
         shared.bytes += barriers;
         return shared;
     };
     switch (task) {
     case Task::solve:
-        return choose(batch_solve_blocks, batch_solve_chunk, std::max(kernels.forward, kernels.backward) + 1, 1);
-    case Task::stream:
-        return choose(batch_stream_blocks(kernels.forward), batch_stream_chunk, kernels.forward + 1, 1,
-                      batch_stream_barrier_bytes);
-    case Task::factor: return choose(batch_factor_blocks, batch_factor_chunk, kernels.diagonals, 0);
+        return choose(batch_solve_blocks,
+                      {batch_solve_chunk, std::max(kernels.forward, kernels.backward) + 1, 1, false});
+    case Task::stream: return choose(batch_stream_blocks, {batch_stream_chunk, kernels.forward + 1, 1, true});
+    case Task::factor: return choose(batch_factor_blocks, {batch_factor_chunk, kernels.diagonals, 0, false});
     case Task::combine: break;
     }
-    return choose(batch_factor_blocks, batch_factor_chunk, std::max(kernels.diagonals, kernels.backward) + 1,
-                  kernels.kept);
+    return choose(batch_factor_blocks,
+                  {batch_factor_chunk, std::max(kernels.diagonals, kernels.backward) + 1, kernels.kept, false});
 }
 
 // What of U has to go to the workspace: that of the rows that are not kept on chip.

@@ -28,20 +28,23 @@ template <class T, int RowValues> class StreamRing : public SlotRing {
     template <int Tabled> __device__ __forceinline__ T* single() const {
         return slots_ + slot() * slot_values + C * Tabled * width;
     }
-    // This thread's values of P rows of the chunk from row `first` on; those of b or y stand at `single`.
-    template <int Tabled, int P>
-    __device__ __forceinline__ void read(int first, const T* single, T (&value)[P][Tabled + 1]) const {
+    // This thread's values of some rows of the chunk from row `first` on; those of b or y stand at `single`.
+    template <int Tabled, int Rows>
+    __device__ __forceinline__ void read(int first, const T* single, T (&value)[Rows][Tabled + 1]) const {
         const T* const from = table<Tabled>(threadIdx.x / 32) + first * (Tabled * batch_tile) + threadIdx.x % 32;
 #pragma unroll
-        for (int j = 0; j < P; ++j) {
+        for (int j = 0; j < Rows; ++j) {
 #pragma unroll
             for (int k = 0; k < Tabled; ++k) value[j][k] = from[(j * Tabled + k) * batch_tile];
             value[j][Tabled] = single[j * width];
         }
     }
+    // One thread of a warp tells for the others. Racecheck does not follow that, so where it costs nothing every thread
+    // does; with the two warps of f32, n = 1,024, it would be 0.74 instead of 0.79.
+    static constexpr bool every_thread_tells = sizeof(T) == 8;
     __device__ __forceinline__ void give_back() {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) arrive(empty());
+        if constexpr (!every_thread_tells) __syncwarp();
+        if (every_thread_tells || threadIdx.x % 32 == 0) arrive(empty());
         next();
     }
 };
@@ -112,39 +115,6 @@ __device__ __forceinline__ void fetch_both_sweeps(StreamRing<T, BatchLayout<W, P
     }
 }
 
-// Rows are computed while the next come from shared memory, where registers allow that for a full multiprocessor.
-template <class T, int Tabled>
-inline constexpr bool reads_ahead = sizeof(T) * (Tabled + 1) * batch_stream_part * 2 <= 256;
-
-// Goes through chunks that are whole, in parts of P rows; downwards (Step = 1) or upwards (-1) within a chunk too. For
-// each in turn: work(chunk, row within it, values). single(chunk, row) is where rows of b or y begin; it is asked while
-// the ring is at that chunk.
-template <int Tabled, int Step, class T, int RowValues, class Single, class Work>
-__device__ __forceinline__ void for_whole_chunks(StreamRing<T, RowValues>& ring, int chunks, Single single, Work work) {
-    constexpr int P = batch_stream_part, parts = batch_stream_chunk / P;
-    static_assert(batch_stream_chunk % (2 * P) == 0, "parts take turns with two sets of registers");
-    const auto row_of = [](int part) { return (Step > 0 ? part : parts - 1 - part) * P; };
-    T value[2][P][Tabled + 1];
-    const auto read = [&](int chunk, int part) {
-        if (part == 0) ring.wait();
-        ring.template read<Tabled>(row_of(part), single(chunk, row_of(part)), value[part % 2]);
-        if (part == parts - 1) ring.give_back(); // all is in registers
-    };
-    if (reads_ahead<T, Tabled> && chunks > 0) read(0, 0);
-    for (int q = 0; q < chunks; ++q) {
-#pragma unroll
-        for (int part = 0; part < parts; ++part) {
-            if constexpr (!reads_ahead<T, Tabled>)
-                read(q, part);
-            else if (part + 1 < parts)
-                read(q, part + 1);
-            else if (q + 1 < chunks)
-                read(q + 1, 0);
-            work(q, row_of(part), value[part % 2]);
-        }
-    }
-}
-
 // What the sweeps of one thread have in common.
 template <class T> struct StreamColumn {
     int m, first_kept;
@@ -157,33 +127,35 @@ template <class T, int W, bool Periodic>
 __device__ __forceinline__ void stream_down(StreamRing<T, BatchLayout<W, Periodic>::forward + 1>& ring,
                                             const StreamColumn<T>& column,
                                             detail::ForwardSweep<W, Periodic, T>& sweep) {
-    constexpr int C = batch_stream_chunk, P = batch_stream_part, F = BatchLayout<W, Periodic>::forward,
-                  width = batch_width<T>;
-    const int m = column.m, first_kept = column.first_kept, whole = m / C;
-    const auto b = [&](int, int row) { return ring.template single<F>() + row * width + threadIdx.x; };
+    constexpr int C = batch_stream_chunk, F = BatchLayout<W, Periodic>::forward, width = batch_width<T>;
+    const int m = column.m, first_kept = column.first_kept, whole = m / C * C;
+    const auto b = [&] { return ring.template single<F>() + threadIdx.x; };
     T* to = column.x;
-    for_whole_chunks<F, 1>(ring, whole, b, [&](int q, int row, T(&value)[P][F + 1]) {
-        T y[P];
+    for (int i = 0; i < whole; i += C) {
+        T value[C][F + 1], y[C];
+        ring.wait();
+        ring.template read<F>(0, b(), value);
+        ring.give_back(); // all is in registers
 #pragma unroll
-        for (int j = 0; j < P; ++j) y[j] = sweep.row(value[j], value[j][F]);
-        if (q * C >= first_kept) {
-            T* const place = column.keep + (q * C - first_kept + row) * width;
+        for (int j = 0; j < C; ++j) y[j] = sweep.row(value[j], value[j][F]);
+        if (i >= first_kept) {
+            T* const place = column.keep + (i - first_kept) * width;
 #pragma unroll
-            for (int j = 0; j < P; ++j) place[j * width] = y[j];
+            for (int j = 0; j < C; ++j) place[j * width] = y[j];
         } else {
 #pragma unroll
-            for (int j = 0; j < P; ++j) {
+            for (int j = 0; j < C; ++j) {
                 *to = y[j];
                 to += column.x_stride;
             }
         }
-    });
-    if (whole * C < m) { // always kept (choose_shared)
+    }
+    if (whole < m) { // always kept (choose_shared)
         ring.wait();
 #pragma unroll 1
-        for (int i = whole * C; i < m; ++i) {
+        for (int i = whole; i < m; ++i) {
             T value[1][F + 1];
-            ring.template read<F>(i - whole * C, b(whole, i - whole * C), value);
+            ring.template read<F>(i - whole, b() + (i - whole) * width, value);
             column.keep[(i - first_kept) * width] = sweep.row(value[0], value[0][F]);
         }
         ring.give_back();
@@ -193,33 +165,33 @@ __device__ __forceinline__ void stream_down(StreamRing<T, BatchLayout<W, Periodi
 template <class T, int W, bool Periodic>
 __device__ __forceinline__ void stream_up(StreamRing<T, BatchLayout<W, Periodic>::forward + 1>& ring,
                                           const StreamColumn<T>& column, detail::BackwardSweep<W, Periodic, T>& sweep) {
-    constexpr int C = batch_stream_chunk, P = batch_stream_part, B = BatchLayout<W, Periodic>::backward,
-                  width = batch_width<T>;
-    const int m = column.m, first_kept = column.first_kept, whole = m / C;
+    constexpr int C = batch_stream_chunk, B = BatchLayout<W, Periodic>::backward, width = batch_width<T>;
+    const int m = column.m, first_kept = column.first_kept, whole = m / C * C;
     T* to = column.x + (m - 1) * column.x_stride;
-    if (whole * C < m) {
+    if (whole < m) {
         ring.wait();
 #pragma unroll 1
-        for (int i = m - 1; i >= whole * C; --i) {
+        for (int i = m - 1; i >= whole; --i) {
             T value[1][B + 1];
-            ring.template read<B>(i - whole * C, column.keep + (i - first_kept) * width, value);
+            ring.template read<B>(i - whole, column.keep + (i - first_kept) * width, value);
             __stcs(to, sweep.row(value[0], value[0][B]));
             to -= column.x_stride;
         }
         ring.give_back();
     }
-    const auto y = [&](int q, int row) -> const T* {
-        const int i = (whole - 1 - q) * C;
-        if (i >= first_kept) return column.keep + (i - first_kept + row) * width;
-        return ring.template single<B>() + row * width + threadIdx.x;
-    };
-    for_whole_chunks<B, -1>(ring, whole, y, [&](int, int, T(&value)[P][B + 1]) {
+    for (int i = whole - C; i >= 0; i -= C) {
+        T value[C][B + 1];
+        ring.wait();
+        const T* const y =
+            i >= first_kept ? column.keep + (i - first_kept) * width : ring.template single<B>() + threadIdx.x;
+        ring.template read<B>(0, y, value);
+        ring.give_back();
 #pragma unroll
-        for (int j = P - 1; j >= 0; --j) {
+        for (int j = C - 1; j >= 0; --j) {
             __stcs(to, sweep.row(value[j], value[j][B]));
             to -= column.x_stride;
         }
-    });
+    }
 }
 
 #endif
@@ -232,9 +204,9 @@ __global__ void __launch_bounds__(batch_width<T> + 32, most_batch_blocks)
     constexpr int F = Layout::forward, B = Layout::backward, width = batch_width<T>, C = batch_stream_chunk;
     extern __shared__ __align__(128) unsigned char streamed[];
     Barrier* const full = reinterpret_cast<Barrier*>(streamed);
-    Barrier* const empty = full + most_batch_chunks;
-    Barrier* const spilled = empty + most_batch_chunks;
-    static_assert((2 * most_batch_chunks + 1) * sizeof(Barrier) <= batch_stream_barrier_bytes);
+    Barrier* const empty = full + most_stream_chunks;
+    Barrier* const spilled = empty + most_stream_chunks;
+    static_assert((2 * most_stream_chunks + 1) * sizeof(Barrier) <= batch_stream_barrier_bytes);
     T* const slots = reinterpret_cast<T*>(streamed + batch_stream_barrier_bytes);
     const int thread = static_cast<int>(threadIdx.x), chunks = a.room.chunks, first_kept = a.room.first_kept;
     const std::int64_t first = std::int64_t(blockIdx.x) * width, left = a.x_shape.batch - first;
@@ -242,7 +214,7 @@ __global__ void __launch_bounds__(batch_width<T> + 32, most_batch_blocks)
     if (thread == 0) {
         for (int q = 0; q < chunks; ++q) {
             initialise(full + q);
-            initialise(empty + q, warps);
+            initialise(empty + q, StreamRing<T, F + 1>::every_thread_tells ? systems : warps);
         }
         initialise(spilled, systems);
         make_barriers_visible();

@@ -2,6 +2,7 @@
 #include "bandmill/band/batch.hpp"
 #include "bandmill/band/solve.hpp"
 #include "bandmill/base/array.hpp"
+#include "bandmill/base/device.hpp"
 #include "bandmill/base/event.hpp"
 #include "bandmill/cluster/rows.hpp"
 #include "bandmill/ensemble/stepper.hpp"
@@ -28,6 +29,7 @@ void copy_to_host(Device, void*, const void*, std::size_t) { throw_missing(); }
 void copy_on_device(Device, void*, const void*, std::size_t, Stream) { throw_missing(); }
 void synchronize(Device, Stream) { throw_missing(); }
 std::size_t free_memory(Device) { throw_missing(); }
+DeviceLimits device_limits(Device) { throw_missing(); }
 
 struct Event::Handle {};
 Event::Event(Device) { throw_missing(); }

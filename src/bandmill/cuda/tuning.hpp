@@ -93,25 +93,24 @@ inline constexpr int most_stages = 3;
 template <class T> inline constexpr int batch_width = 256 / static_cast<int>(sizeof(T));
 // Rows that are fetched and worked on together.
 inline constexpr int batch_solve_chunk = 8, batch_factor_chunk = 4;
-// The same where the copy engine fetches: on their way together, and in registers together.
-inline constexpr int batch_stream_chunk = 8, batch_stream_part = 4;
+// The same where the copy engine fetches. A chunk costs the warp that fetches it some 300 cycles, so that with 8 rows
+// to one it was too slow for a single block (4,096 systems, n = 256, open W = 1: 8 rows 0.63, 16 rows 0.77).
+inline constexpr int batch_stream_chunk = 16;
 
 // What may be tried by `bandmill bench own`; 0: as chosen below.
 struct BatchTuning {
     int blocks = 0; // on a multiprocessor
-    int chunks = 0; // on their way to a thread: 2, 4, 8 or 16
+    int chunks = 0; // on their way to a thread: 2, 4, 8 or 16 (8 where the copy engine fetches)
 };
 // Blocks on a multiprocessor where not all rows can be kept on chip. A solve has little to compute, so few blocks with
-// much room are best; elimination waits for a division in every row.
-inline constexpr int batch_solve_blocks = 2, batch_factor_blocks = 4;
-// If a warp of its own fetches for it, one block is enough but where rows are short: n = 1024, one and two blocks, open
-// W = 1 0.67 and 0.76, W = 2 0.82 and 0.82; periodic W = 1 0.82 and 0.82, W = 2 0.88 and 0.85. `forward`: values of L.
-constexpr int batch_stream_blocks(int forward) { return forward == 2 ? 2 : 1; }
-inline constexpr int most_batch_blocks = 8, most_batch_chunks = 16;
+// much room are best, and one if a warp of its own fetches for it; elimination waits for a division in every row.
+inline constexpr int batch_solve_blocks = 2, batch_stream_blocks = 1, batch_factor_blocks = 4;
+inline constexpr int most_batch_blocks = 8, most_batch_chunks = 16, most_stream_chunks = 8;
 // The barriers of the streamed kernel, before its ring: two per chunk and one more, in whole lines.
-inline constexpr int batch_stream_barrier_bytes = (8 * (2 * most_batch_chunks + 1) + 127) / 128 * 128;
-// On their way to a multiprocessor. Memory answers after about 1 us, in which it could send 32 KB to each.
-inline constexpr int batch_bytes_ahead = 64 * 1024;
+inline constexpr int batch_stream_barrier_bytes = (8 * (2 * most_stream_chunks + 1) + 127) / 128 * 128;
+// On their way to a multiprocessor. Memory answers after about 1 us, in which it could send 32 KB to each. Streams have
+// larger chunks, one of which is being read.
+inline constexpr int batch_bytes_ahead = 64 * 1024, batch_stream_bytes_ahead = 72 * 1024;
 
 struct BatchShared {
     int chunks;
@@ -119,37 +118,60 @@ struct BatchShared {
     int bytes;
 };
 
-// Of one block: `row_values` on their way and `kept_values` to keep per row and thread; 256 bytes per value.
-inline BatchShared choose_shared(const BatchTuning& tuning, int blocks, int chunk, int row_values, int kept_values,
-                                 int rows, int bytes_per_multiprocessor, int bytes_per_block, int reserved) {
+// What a block needs shared memory for. A value takes 256 bytes.
+struct BatchUse {
+    int chunk;       // rows
+    int row_values;  // on their way, per row
+    int kept_values; // to be kept, per row
+    bool streams;    // a warp of its own fetches
+};
+
+inline int chunks_ahead(const BatchUse& use, int blocks, int chunk_bytes) {
+    if (use.streams) {
+        const int fewest = blocks == 1 ? 4 : 2, chunks = batch_stream_bytes_ahead / (blocks * chunk_bytes);
+        return chunks < fewest ? fewest : chunks < most_stream_chunks ? chunks : most_stream_chunks;
+    }
+    int chunks = most_batch_chunks; // stays a power of two, for Ring::wait
+    while (chunks > 2 && chunks * chunk_bytes * blocks > batch_bytes_ahead) chunks /= 2;
+    return chunks;
+}
+
+// Of one block.
+inline BatchShared choose_shared(const BatchTuning& tuning, int blocks, const BatchUse& use, int rows,
+                                 int bytes_per_multiprocessor, int bytes_per_block, int reserved) {
     constexpr int value_bytes = 256;
-    const int chunk_bytes = chunk * row_values * value_bytes;
-    BatchShared shared{most_batch_chunks, 0, 0};
-    while (shared.chunks > 2 && shared.chunks * chunk_bytes * blocks > batch_bytes_ahead) shared.chunks /= 2;
-    if (tuning.chunks > 0) shared.chunks = tuning.chunks;
+    const int chunk_bytes = use.chunk * use.row_values * value_bytes;
+    BatchShared shared{chunks_ahead(use, blocks, chunk_bytes), 0, 0};
+    const int most_chunks = use.streams ? most_stream_chunks : most_batch_chunks;
+    if (tuning.chunks > 0) shared.chunks = tuning.chunks < most_chunks ? tuning.chunks : most_chunks;
     int room = bytes_per_multiprocessor / blocks - reserved;
     if (room > bytes_per_block) room = bytes_per_block;
-    while (shared.chunks > 2 && shared.chunks * chunk_bytes > room) shared.chunks /= 2;
-    const int ring = shared.chunks * chunk_bytes;
-    int kept = 0;
-    if (kept_values > 0) {
-        int fits = room > ring ? (room - ring) / (kept_values * value_bytes) : 0;
-        fits = fits > chunk ? fits : chunk; // the last rows, which may not fill a chunk, are always kept
-        if (fits < rows) shared.first_kept = (rows - fits + chunk - 1) / chunk * chunk;
-        kept = rows > shared.first_kept ? rows - shared.first_kept : 0;
+    // The last rows, which may not fill a chunk, are always kept.
+    const int row_bytes = use.kept_values * value_bytes, least = (rows < use.chunk ? rows : use.chunk) * row_bytes;
+    while (shared.chunks > 2 && shared.chunks * chunk_bytes + least > room)
+        shared.chunks = use.streams ? shared.chunks - 1 : shared.chunks / 2;
+    int kept_bytes = 0;
+    if (use.kept_values > 0) {
+        const int ring = shared.chunks * chunk_bytes;
+        int fits = room > ring ? (room - ring) / row_bytes : 0;
+        fits = fits > use.chunk ? fits : use.chunk;
+        if (fits < rows) shared.first_kept = (rows - fits + use.chunk - 1) / use.chunk * use.chunk;
+        kept_bytes = rows > shared.first_kept ? (rows - shared.first_kept) * row_bytes : 0;
     }
-    shared.bytes = ring + kept * kept_values * value_bytes;
+    if (use.streams && shared.first_kept == 0 && tuning.chunks == 0) // nothing else wants the room that is left
+        while (shared.chunks < most_stream_chunks && (shared.chunks + 1) * chunk_bytes + kept_bytes <= room)
+            ++shared.chunks;
+    shared.bytes = shared.chunks * chunk_bytes + kept_bytes;
     return shared;
 }
 
 // As many blocks as keep all their rows on chip, if that is several; else some that keep a part. Never more than the
 // batch gives each multiprocessor.
 inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, std::int64_t blocks_per_multiprocessor,
-                                 int chunk, int row_values, int kept_values, int rows, int bytes_per_multiprocessor,
-                                 int bytes_per_block, int reserved) {
+                                 const BatchUse& use, int rows, int bytes_per_multiprocessor, int bytes_per_block,
+                                 int reserved) {
     const auto with = [&](int blocks) {
-        return choose_shared(tuning, blocks, chunk, row_values, kept_values, rows, bytes_per_multiprocessor,
-                             bytes_per_block, reserved);
+        return choose_shared(tuning, blocks, use, rows, bytes_per_multiprocessor, bytes_per_block, reserved);
     };
     if (tuning.blocks > 0) return with(tuning.blocks);
     const int most =

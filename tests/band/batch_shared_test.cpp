@@ -1,0 +1,79 @@
+// How kernels for matrices of their own share out a GPU's shared memory: checked for many GPUs and shapes on the host.
+#include "bandmill/cuda/tuning.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace bandmill::cuda;
+
+struct Limits {
+    int per_multiprocessor, per_block;
+};
+constexpr Limits gpus[] = {{233472, 232448}, {167936, 166912}, {102400, 101376}, {65536, 65536}};
+
+// Of the four kernels, for W = 1 and 2, open and periodic.
+constexpr BatchUse uses[] = {{8, 3, 1, false},
+                             {8, 4, 1, false},
+                             {8, 6, 1, false},
+                             {4, 3, 0, false},
+                             {4, 5, 0, false},
+                             {4, 4, 2, false},
+                             {4, 6, 3, false},
+                             {4, 6, 5, false},
+                             {batch_stream_chunk, 3, 1, true},
+                             {batch_stream_chunk, 4, 1, true},
+                             {batch_stream_chunk, 6, 1, true}};
+
+void expect_it_fits(const Limits& gpu, const BatchUse& use, int rows, int usual, int each, const BatchTuning& tuning) {
+    SCOPED_TRACE(testing::Message() << rows << " rows of " << use.row_values << " values in chunks of " << use.chunk
+                                    << ", " << tuning.blocks << " blocks and " << tuning.chunks << " chunks wanted, "
+                                    << gpu.per_block << " bytes");
+    const int barriers = use.streams ? batch_stream_barrier_bytes : 0;
+    const BatchShared shared = choose_shared(tuning, usual, each, use, rows, gpu.per_multiprocessor,
+                                             gpu.per_block - barriers, 1024 + barriers);
+    ASSERT_GE(shared.chunks, 2);
+    ASSERT_LE(shared.chunks, use.streams ? most_stream_chunks : most_batch_chunks);
+    if (!use.streams) {
+        ASSERT_EQ(shared.chunks & (shared.chunks - 1), 0) << "Ring::wait knows powers of two only";
+    }
+    ASSERT_GE(shared.first_kept, 0);
+    ASSERT_EQ(shared.first_kept % use.chunk, 0);
+    int kept = 0;
+    if (use.kept_values > 0) {
+        ASSERT_LE(shared.first_kept, rows / use.chunk * use.chunk) << "a part of a chunk is always kept";
+        kept = (rows - shared.first_kept) * use.kept_values;
+    }
+    ASSERT_EQ(shared.bytes, 256 * (shared.chunks * use.chunk * use.row_values + kept));
+    ASSERT_LE(shared.bytes + barriers, gpu.per_block);
+}
+
+TEST(BatchShared, FitsABlockAndKeepsTheLastRows) {
+    for (const Limits& gpu : gpus)
+        for (const BatchUse& use : uses)
+            for (const int rows : {0,   1,   2,   3,   7,   8,   11,   12,   13,   15,   16,   17,   63,   64,    65,
+                                   100, 255, 256, 300, 511, 700, 1000, 1019, 1020, 1021, 1022, 1023, 1024, 100000})
+                for (const int each : {1, 2, 3, 16, 1000})
+                    for (const BatchTuning& tuning :
+                         {BatchTuning{}, {0, 2}, {0, 4}, {0, 8}, {0, 16}, {1, 0}, {1, 16}, {4, 0}, {8, 8}})
+                        for (const int usual : {1, 2, 4}) {
+                            expect_it_fits(gpu, use, rows, usual, each, tuning);
+                            if (HasFatalFailure()) return;
+                        }
+}
+
+// Where several blocks keep all of their rows they all find room.
+TEST(BatchShared, BlocksThatKeepAllFitTogether) {
+    int several = 0;
+    for (const BatchUse& use : uses)
+        for (int rows = 1; rows < 300; ++rows)
+            for (int blocks = 2; blocks <= most_batch_blocks; ++blocks) {
+                const BatchShared shared = choose_shared({}, blocks, use, rows, 233472, 232448, 1024);
+                if (use.kept_values == 0 || shared.first_kept > 0 || shared.chunks == 2) continue;
+                ASSERT_LE(blocks * (shared.bytes + 1024), 233472) << rows << " rows, " << blocks << " blocks";
+                ++several;
+            }
+    EXPECT_GT(several, 1000);
+}
+
+} // namespace
