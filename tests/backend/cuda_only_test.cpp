@@ -3,6 +3,8 @@
 #include "limits.hpp"
 #include "solving.hpp"
 
+#include "bandmill/stencil/apply.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -116,6 +118,32 @@ TEST_F(CudaOnly, CapturedInAGraphAndReplayed) {
         require(cudaGraphExecDestroy(executable));
         require(cudaGraphDestroy(graph));
     }
+}
+
+TEST_F(CudaOnly, AStencilCapturedInAGraph) {
+    const Stencil stencil = Stencil::patch(5, 5, std::vector<double>(25, 0.04));
+    const PlaneShape shape = {.rows = 60, .columns = 256, .row_stride = 256};
+    Array<double, Cuda> in(60 * 256), out(60 * 256), again(60 * 256);
+    OwnStream stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+    apply(stencil, PlaneView<const double, Cuda>(in.data(), shape), PlaneView<double, Cuda>(out.data(), shape),
+          Edges::periodic(), Into::replace, Stream(stream.get()));
+    require(cudaStreamEndCapture(stream.get(), &graph));
+    require(cudaGraphInstantiate(&executable, graph, 0));
+    for (int replay = 0; replay < 3; ++replay) {
+        std::vector<double> input(60 * 256);
+        for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<double>((i * 7 + replay) % 31);
+        in.copy_from(input);
+        require(cudaGraphLaunch(executable, stream.get()));
+        apply(stencil, PlaneView<const double, Cuda>(in.data(), shape), PlaneView<double, Cuda>(again.data(), shape),
+              Edges::periodic(), Into::replace, Stream(stream.get()));
+        synchronize(Device{}, Stream(stream.get()));
+        EXPECT_TRUE(same(download(out), download(again))) << "replay " << replay;
+    }
+    require(cudaGraphExecDestroy(executable));
+    require(cudaGraphDestroy(graph));
 }
 
 // Solves follow each other on one stream, each starting from what the one before has written: none may begin too early

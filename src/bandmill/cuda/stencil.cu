@@ -248,11 +248,12 @@ cuda::PatchWeights<T, K, R> patch_weights(const std::vector<Weighted<T>>& points
 }
 
 template <class T, int K, int R>
-bool launch_march(const cuda::PatchJob<T>& patch, const cuda::PatchWeights<T, K, R>& weights, Stream stream) {
+bool launch_march(const cuda::PatchJob<T>& patch, const cuda::PatchWeights<T, K, R>& weights, int device,
+                  Stream stream) {
     constexpr int V = cuda::patch_piece<T>;
-    cuda::MarchJob<T> job{patch, 0, 0, 0};
+    cuda::MarchJob<T> job{patch, 0, 0, 0, 0, 0};
     const PlaneShape& shape = job.out_shape;
-    constexpr std::int64_t height = cuda::march_height<R>;
+    constexpr std::int64_t height = cuda::march_height<K, R>(), cuts = cuda::march_cuts<K, R>();
     // As wide as is good, or a little less, so that all strips are about as wide. Few rows are taken by wide strips.
     const int most = shape.rows < height / 2 ? cuda::march_most_threads : cuda::march_threads<K, R>();
     const std::int64_t pieces = shape.columns / V, fewest = (pieces + most - 1) / most;
@@ -260,21 +261,32 @@ bool launch_march(const cuda::PatchJob<T>& patch, const cuda::PatchWeights<T, K,
     job.strip = threads * V;
     const std::int64_t strips = (shape.columns + job.strip - 1) / job.strip,
                        marches = (shape.rows + height - 1) / height;
-    if (strips > INT32_MAX / shape.batch / marches) return false;
+    if (strips > INT32_MAX / cuts / shape.batch / marches) return false;
     job.strips = static_cast<int>(strips);
     job.marches = static_cast<int>(marches);
+    const std::int64_t all = strips * marches * shape.batch;
+    std::int64_t blocks = all;
+    if constexpr (cuda::march_is_cut<K, R>) { // where there is not enough for all multiprocessors, every one is cut
+        const std::int64_t each = device_attribute(cudaDevAttrMultiProcessorCount, device) / 4 *
+                                  cuda::march_most_threads / threads,
+                           first = std::min(each, all);
+        job.cut = static_cast<int>(first);
+        job.uncut = static_cast<int>(std::max<std::int64_t>(all - first - each, 0));
+        blocks = job.uncut + (all - job.uncut) * cuts;
+    }
     cudaLaunchAttribute early{}; // begins while the kernel before drains; see wait_for_previous_kernel
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(strips * marches * shape.batch));
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>(threads + 32));
     constexpr std::size_t ring_rows = cuda::march_slots * cuda::march_rows, beside = cuda::patch_beside<T, K>;
-    static_assert(cuda::march_barrier_bytes + ring_rows * (cuda::march_most_threads * 16 + 2 * beside * sizeof(T)) <=
-                      48 * 1024,
+    constexpr auto ring_bytes = [](int threads) {
+        return cuda::march_barrier_bytes + ring_rows * (static_cast<std::size_t>(threads) * V + 2 * beside) * sizeof(T);
+    };
+    static_assert(cuda::march_is_cut<K, R> || ring_bytes(cuda::march_most_threads) <= 48 * 1024,
                   "more would have to be asked for");
-    config.dynamicSmemBytes =
-        cuda::march_barrier_bytes + ring_rows * (static_cast<std::size_t>(job.strip) + 2 * beside) * sizeof(T);
+    config.dynamicSmemBytes = ring_bytes(threads);
     config.stream = stream.handle();
     config.attrs = &early;
     config.numAttrs = 1;
@@ -283,6 +295,19 @@ bool launch_march(const cuda::PatchJob<T>& patch, const cuda::PatchWeights<T, K,
                                       : cuda::march_kernel<T, K, R, MarchPattern::any>;
     if constexpr (K > 0 && K < 3 && R == 2 * K + 1)
         if (weights.is_cross()) kernel = cuda::march_kernel<T, K, R, MarchPattern::cross>;
+    if constexpr (cuda::march_is_cut<K, R>) {
+        // More than a ring needs, so that only so many blocks are on a multiprocessor. What is allowed is the same for
+        // all widths: other threads may be launching this kernel too.
+        const int whole = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), reserved = 1024;
+        const auto room = [&](int threads) {
+            const int blocks = cuda::march_blocks<T, K, R>() * cuda::march_most_threads / threads;
+            return std::max(ring_bytes(threads), static_cast<std::size_t>(whole / blocks - reserved));
+        };
+        config.dynamicSmemBytes = room(threads);
+        check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(room(cuda::march_most_threads))),
+                     "raising a stencil's shared memory");
+    }
     check_launch(cudaLaunchKernelEx(&config, kernel, job, weights), "launching a stencil");
     return true;
 }
@@ -337,7 +362,7 @@ bool apply_by_patches(const TileJob<T>& tiles, const std::vector<Weighted<T>>& p
         return false; // 3 rows, 1003 x 1000: 8.6 us, by tiles 6.7
     const auto launch = [&]<int K, int R>() {
         const auto weights = patch_weights<T, K, R>(points, job.up, turned);
-        return (marches && launch_march(job, weights, stream)) || launch_patch(job, weights, device, stream);
+        return (marches && launch_march(job, weights, device, stream)) || launch_patch(job, weights, device, stream);
     };
     if (reach == 0 && rows <= 3) return launch.template operator()<0, 3>();
     if (reach == 0 && rows <= 5) return launch.template operator()<0, 5>();

@@ -14,15 +14,27 @@ namespace bandmill::cuda {
 // Strips are narrow and marches short: what is on its way at a time should lie close together in memory, and blocks
 // should not all compute at once. On an H200, 4096 x 4096 points, f64 and f32: 3 points along x, marches of 8, 12 and
 // 24 rows 68.2, 69.0, 70.9 us and 35.8, 36.3, 37.7 us; 3 x 3 points with 32 threads 69.2 and 36.5 us, with 128 69.7 and
-// 36.6 us; 5 x 5 points, where what lies beside a strip counts, 79.5 and 46.9 us, with 128 71.8 and 40.2 us.
+// 36.6 us. With 5 x 5 points what lies beside a strip counts: as above 79.5 and 46.9 us, with 128 71.8 and 40.2 us.
 inline constexpr int march_most_threads = 128; // of a block that compute
-template <int K, int R> constexpr int march_threads() { return K * R < 10 ? 32 : march_most_threads; }
-// Results of a march below each other: with the rows around them they fill slots of the ring.
-template <int R> inline constexpr int march_height = R == 1 ? 8 : R + 11;
-// Blocks of so many threads on a multiprocessor, by registers: 64 for each thread, and more for large patches.
+template <int K, int R> inline constexpr bool march_is_wide = K* R >= 10;
+template <int K, int R> constexpr int march_threads() { return march_is_wide<K, R> ? march_most_threads : 32; }
+// With 5 x 5 points blocks compute for about as long as they wait for memory. If all begin at once they do either at
+// the same time, and at the end some multiprocessors are done long before others. So the first and the last marches
+// are cut into pieces, one march for four multiprocessors at either end. In f32 39.4 us without, 38.0 us cut at the
+// end, 37.1 us at both; pieces of 8 rows and twice as many marches 37.4 us, 12 rows 37.6 us.
+template <int K, int R> inline constexpr bool march_is_cut = K == 2 && R == 5;
+template <int K, int R> constexpr int march_cuts() { return march_is_cut<K, R> ? 6 : 1; }
+// Results of a march below each other: with the rows around them they fill slots of the ring. 7 x 7 points, 18 and 26
+// rows: f64 91 and 87 us, f32 52 and 50 us.
+template <int K, int R> constexpr int march_height() {
+    if (march_is_wide<K, R>) return march_is_cut<K, R> ? 24 : R + 19;
+    return R == 1 ? 8 : R + 11;
+}
+// Blocks of so many threads on a multiprocessor, by registers: 64 for each thread, and more for large patches. With
+// 5 x 5 points also by shared memory; f32, with 3, 4 and 5 of them: 37.2, 38.3 and 38.3 us.
 template <class T, int K, int R> constexpr int march_blocks() {
-    if (K * R < 10) return 6;
-    return sizeof(T) == 8 ? 4 : 5;
+    if (!march_is_wide<K, R>) return 6;
+    return march_is_cut<K, R> ? 3 : sizeof(T) == 8 ? 4 : 5;
 }
 inline constexpr int march_rows = 4, march_slots = 4; // of a slot, of the ring
 inline constexpr int march_barrier_bytes = 128;
@@ -34,6 +46,7 @@ enum class MarchPattern { any, all, cross };
 template <class T> struct MarchJob : PatchJob<T> {
     int strip, strips; // columns of a strip, strips of a plane
     int marches;       // of a strip
+    int cut, uncut;    // marches that are cut into pieces at first, then those that are not; the last are cut again
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -58,16 +71,29 @@ enum class MarchEdges { none, sides, any };
 // Where a march goes.
 struct MarchPlace {
     std::int64_t x, y, plane; // of its first result
-    int width, height;        // of its results
+    int width, height;        // of its results; a piece of the last march may have none
     bool inside;              // all rows that it reads exist, or are others of the plane
     MarchEdges edges;
 };
-template <class T, int K, int R> __device__ __forceinline__ MarchPlace place_of(const MarchJob<T>& job, int march) {
-    constexpr int most = march_height<R>;
+template <class T, int K, int R> __device__ __forceinline__ MarchPlace place_of(const MarchJob<T>& job, int block) {
+    constexpr int cuts = march_cuts<K, R>();
+    int most = march_height<K, R>(), march = block, piece = 0;
+    if constexpr (march_is_cut<K, R>) {
+        static_assert(march_height<K, R>() % cuts == 0);
+        const int begin = job.cut * cuts, end = begin + job.uncut;
+        march = block - begin + job.cut;
+        if (block < begin || block >= end) {
+            const int number = block < begin ? block : block - end;
+            march = number / cuts;
+            piece = number - march * cuts;
+            if (block >= end) march += job.cut + job.uncut;
+            most /= cuts;
+        }
+    }
     const int row = march / job.strips, plane = row / job.marches;
     const std::int64_t rows = job.out_shape.rows, columns = job.out_shape.columns;
     const std::int64_t x = std::int64_t(march - row * job.strips) * job.strip,
-                       y = std::int64_t(row - plane * job.marches) * most;
+                       y = std::int64_t(row - plane * job.marches) * march_height<K, R>() + piece * most;
     MarchPlace place{x, y, plane, job.strip, most, true, MarchEdges::any};
     if (columns - x < place.width) place.width = static_cast<int>(columns - x);
     if (rows - y < place.height) place.height = static_cast<int>(rows - y);
@@ -93,6 +119,30 @@ __device__ __forceinline__ void fetch_march(const MarchJob<T>& job, const MarchP
     const T* const plane = job.in + place.plane * job.in_shape.batch_stride;
     const std::int64_t rows = job.in_shape.rows, stride = job.in_shape.row_stride;
     const int total = place.height + R - 1;
+    const unsigned bytes = static_cast<unsigned>(fetched) * sizeof(T);
+    const auto fetch = [&](T* to, const T* row, Barrier* full) {
+        fetch_bytes(to + before, row + begin + before, static_cast<unsigned>(middle) * sizeof(T), full);
+        if (K > 0 && periodic && before > 0) fetch_bytes(to, row + columns - beside, beside * sizeof(T), full);
+        if (K > 0 && periodic && behind > 0)
+            fetch_bytes(to + before + middle, row, static_cast<unsigned>(behind) * sizeof(T), full);
+    };
+    if (total % S == 0 && place.y >= job.up && place.y - job.up + total <= rows) { // nothing has to be asked
+        const T* row = plane + (place.y - job.up) * stride;
+#pragma unroll 1
+        for (int first = 0; first < total; first += S) {
+            ring.wait_for_room();
+            if (is_elected()) {
+                Barrier* const full = ring.full();
+                expect_bytes(full, S * bytes);
+#pragma unroll
+                for (int s = 0; s < S; ++s) fetch(ring.row(s), row + s * stride, full);
+            }
+            __syncwarp();
+            row += S * stride;
+            ring.next();
+        }
+        return;
+    }
     for (int first = 0; first < total; first += S) {
         ring.wait_for_room();
         if (is_elected()) {
@@ -105,17 +155,10 @@ __device__ __forceinline__ void fetch_march(const MarchJob<T>& job, const MarchP
                 count += source[s] >= 0 ? 1 : 0;
             }
             Barrier* const full = ring.full();
-            expect_bytes(full, static_cast<unsigned>(count * fetched) * sizeof(T));
+            expect_bytes(full, static_cast<unsigned>(count) * bytes);
 #pragma unroll
-            for (int s = 0; s < S; ++s) {
-                if (source[s] < 0) continue;
-                const T* const row = plane + source[s] * stride;
-                T* const to = ring.row(s);
-                fetch_bytes(to + before, row + begin + before, static_cast<unsigned>(middle) * sizeof(T), full);
-                if (K > 0 && periodic && before > 0) fetch_bytes(to, row + columns - beside, beside * sizeof(T), full);
-                if (K > 0 && periodic && behind > 0)
-                    fetch_bytes(to + before + middle, row, static_cast<unsigned>(behind) * sizeof(T), full);
-            }
+            for (int s = 0; s < S; ++s)
+                if (source[s] >= 0) fetch(ring.row(s), plane + source[s] * stride, full);
         }
         __syncwarp();
         ring.next();
@@ -183,7 +226,8 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
     PatchPiece<T> sums[R];
 #pragma unroll
     for (int k = 0; k < R; ++k) sums[k] = PatchPiece<T>{};
-    const auto add_row = [&](int row, const T* from) {
+    // `above` and `below`: rows of the march above and below this one, or more. What is not of the march is left out.
+    const auto add_row = [&](int row, const T* from, int above, int below) {
         T values[V + 2 * K];
         read_row<T, K>(from, values);
         if constexpr (!Plain) ends.put(from, values);
@@ -194,6 +238,7 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
         }
 #pragma unroll
         for (int k = 0; k < R; ++k) {
+            if (k < R - 1 - above || k > below) continue;
 #pragma unroll
             for (int dx = 0; dx <= 2 * K; ++dx) {
                 const int w = (R - 1 - k) * (2 * K + 1) + dx;
@@ -219,11 +264,31 @@ __device__ __forceinline__ void march(const MarchJob<T>& job, const PatchWeights
         for (int k = 0; k + 1 < R; ++k) sums[k] = sums[k + 1];
         sums[R - 1] = PatchPiece<T>{};
     };
+    constexpr int all = R - 1;
+    // S rows from `first` on, of which `above` and `below` are known to the compiler.
+    const auto add_slot = [&](int first, int above, int below) {
+        ring.wait();
+#pragma unroll
+        for (int s = 0; s < S; ++s) add_row(first + s, ring.row(s) + column, above + s, below - s);
+        ring.give_back();
+        ring.next();
+    };
+    constexpr int at_ends = (R - 1 + S - 1) / S * S; // rows at either end, of which some lack others around them
+    // Larger patches would be so much code that it has to be fetched again for every block.
+    if (march_is_cut<K, R> && !Any && Pattern != MarchPattern::any && total % S == 0 && total >= 2 * at_ends) {
+#pragma unroll
+        for (int row = 0; row < at_ends; row += S) add_slot(row, row, all + S);
+#pragma unroll 1
+        for (int row = at_ends; row < total - at_ends; row += S) add_slot(row, all, all + S);
+#pragma unroll
+        for (int left = at_ends; left > 0; left -= S) add_slot(total - left, all, left - 1);
+        return;
+    }
     for (int first = 0; first < total; first += S) {
         ring.wait();
 #pragma unroll(Any ? 1 : S)
         for (int s = 0; s < S; ++s)
-            if (s == 0 || first + s < total) add_row(first + s, ring.row(s) + column);
+            if (s == 0 || first + s < total) add_row(first + s, ring.row(s) + column, all, all);
         ring.give_back();
         ring.next();
     }
@@ -240,6 +305,7 @@ __global__ void __launch_bounds__(march_most_threads + 32, march_blocks<T, K, R>
     Barrier* const empty = full + march_slots;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x) - 32;
     const MarchPlace place = place_of<T, K, R>(job, static_cast<int>(blockIdx.x));
+    if (march_is_cut<K, R> && place.height <= 0) return;
     const int used = place.width / patch_piece<T>; // threads
     if (thread == 0) {
         for (int k = 0; k < march_slots; ++k) {
