@@ -14,13 +14,15 @@ constexpr std::int64_t default_max_elements = 100'000'000;
 #endif
 constexpr std::int64_t small_max_elements = 50'000;
 
+bool is_set(const char* name) {
+    const char* const value = std::getenv(name);
+    return value && *value && *value != '0';
+}
+
 Limits read_limits() {
-    Limits limits{false, default_max_elements};
+    Limits limits{is_set("BANDMILL_TEST_SMALL"), is_set("BANDMILL_TEST_F64"), default_max_elements};
     if (const char* cap = std::getenv("BANDMILL_TEST_MAX_ELEMENTS")) limits.max_elements = std::atoll(cap);
-    if (const char* small = std::getenv("BANDMILL_TEST_SMALL"); small && *small && *small != '0') {
-        limits.small = true;
-        limits.max_elements = std::min(limits.max_elements, small_max_elements);
-    }
+    if (limits.small) limits.max_elements = std::min(limits.max_elements, small_max_elements);
     return limits;
 }
 

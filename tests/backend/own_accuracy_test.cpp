@@ -78,7 +78,8 @@ template <class Belongs> void check_all(const std::vector<Case>& cases, Belongs 
         if (c.n == 100000 && c.batch == 2 && number % 8 != 0)
             continue; // each touches 300 MB of tiles for its two systems
         const bool small = c.n <= 257 && c.batch <= 33 && number % 12 == 0;
-        if (c.elements() > limits().max_elements / 25 || // a matrix has five times as many
+        if ((limits().f64_only && c.precision != Precision::f64) ||
+            c.elements() > limits().max_elements / 25 || // a matrix has five times as many
             (limits().small && !small)) {
             ++left_out;
             continue;
