@@ -103,10 +103,11 @@ std::string table_head(const OwnBench& bench) {
     if (bench.backend == "cpu") text += fmt::format(", ISA {}, {} threads", bandmill::cpu_isa(), bench.threads);
     text += "\na matrix for every system; time in microseconds for the whole batch"
             "\nshare    of a copy, for what has to be moved: diagonals (or factor), right-hand side, solution"
-            "\n         * = all data in the cache"
-            "\nwith y   the same with y's way to memory and back between the sweeps, for the rows that all of"
-            "\n         a multiprocessor's shared memory could not keep"
-            "\nspeedup  of our factor and solve over the rival, which does the same\n\n";
+            "\n         * = all data in the cache";
+    if (bench.backend == "cuda")
+        text += "\nwith y   the same with y's way to memory and back between the sweeps, for the rows that all of"
+                "\n         a multiprocessor's shared memory could not keep";
+    text += "\nspeedup  of our factor and solve over the rival, which does the same\n\n";
     text += fmt::format(case_columns, "W", "boundary", "n", "batch", "layout", "dtype");
     return text +
            fmt::format(result_columns, "way or rival", "time us", "GB/s", "share ", "with y", "error", "speedup");
