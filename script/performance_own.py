@@ -8,7 +8,8 @@ TEXT = """A matrix for every system. **Solve** with a factor made before, and **
 leaves the matrices alone. Shares of a copy count what has to be moved: factor or diagonals, right-hand side and solution,
 each once. Between the two sweeps y goes to memory and back as far as it is not kept on chip. In brackets: the share that
 counts this for the rows that all of a multiprocessor's shared memory could not keep (an H200's: 912 rows of 256 bytes; the
-kernels keep some 600, and the second-level cache catches a few more). **Speedup** is that of both over the
+kernels keep some 600, and the second-level cache catches a few more): what the kernel makes of memory, no bound of what
+a solve could do with. **Speedup** is that of both over the
 fastest rival that factors and solves, its matrices put back off the clock."""
 
 
@@ -37,9 +38,9 @@ def verdicts(records, cuda):
     if not cuda:
         return ""
     ratios = [fastest_rival(r)[1] / r["factor_and_solve"]["time_us"]["median"] for r in records if fastest_rival(r)]
-    all_large = [r for r in records if r["n"] * r["batch"] >= SMALL]
-    large = [r["solve"]["share_of_copy"] for r in all_large]
-    with_y = [r["solve_share_with_y"] for r in all_large if "solve_share_with_y" in r]
+    judged = [r for r in records if r["n"] * r["batch"] >= SMALL]
+    large = [r["solve"]["share_of_copy"] for r in judged]
+    with_y = [r["solve_share_with_y"] for r in judged if "solve_share_with_y" in r]
     lines = []
     if ratios:
         lines.append(f"- factor and solve ahead of cuSPARSE: {sum(x > 1 for x in ratios)} of {len(ratios)} cases, "
