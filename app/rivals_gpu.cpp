@@ -78,6 +78,9 @@ std::vector<Rival<Cuda>> make_rivals(const Place<Cuda>& place) {
     return rivals;
 }
 
-void set_batch_tuning(int blocks, int chunks) { bandmill::cuda::batch_tuning = {blocks, chunks}; }
+void set_batch_tuning(int blocks, int chunks) {
+    const bool splits = blocks == 0 && chunks == 0; // what is tried is another kernel
+    bandmill::cuda::batch_tuning = {blocks, chunks, splits};
+}
 
 } // namespace app

@@ -1,5 +1,6 @@
 // Every system with a matrix of its own, over the same sizes, batches, layouts, precisions and boundaries as the shared
-// matrix: the equations are satisfied row by row, both ways agree to the bit, and nothing else in memory has changed.
+// matrix: the equations are satisfied row by row, both ways agree to the bit where they do the same operations, and
+// nothing else in memory has changed.
 #include "limits.hpp"
 #include "own_matrices.hpp"
 
@@ -41,7 +42,10 @@ template <class T> void check(const Case& c) {
         placing.diagonals = {c.layout, next_kind(c.layout), next_kind(c.layout, 3)};
     const auto solution = solve_own_batch<T>(batch, Way::factored, placing, rhs);
     const auto combined = solve_own_batch<T>(batch, Way::combined, placing, rhs);
-    EXPECT_EQ(differences(solution.x, combined.x), 0) << "the two ways differ";
+    const bool agree = ways_agree_to_the_bit(batch);
+    if (agree) {
+        EXPECT_EQ(differences(solution.x, combined.x), 0) << "the two ways differ";
+    }
     EXPECT_EQ(solution.status, combined.status);
     for (std::int64_t status : solution.status) ASSERT_EQ(status, 0);
     std::vector<double> growth;
@@ -53,8 +57,11 @@ template <class T> void check(const Case& c) {
     double worst = 0;
     for (std::int64_t m = 0; m < c.batch; ++m) {
         const std::size_t which = m % batch.matrices.size();
-        const double error = backward_error(batch.of(m), norms[which], &solution.x[m * c.n], rhs, m);
-        worst = std::max(worst, error / growth[which]);
+        for (const auto* found : {&solution, &combined}) {
+            if (agree && found == &combined) continue;
+            const double error = backward_error(batch.of(m), norms[which], &found->x[m * c.n], rhs, m);
+            worst = std::max(worst, error / growth[which]);
+        }
     }
     EXPECT_LE(worst, allowed_own_error);
 }

@@ -136,7 +136,13 @@ TEST_F(OwnBatches, TheSameSystemHasTheSameBitsEverywhere) {
     for_each_kind([]<class T>(std::int64_t n, int w, Boundary boundary) {
         const OwnBatch one = make_batch(n, w, boundary, 1, 1);
         const auto same = [&](std::int64_t row, std::int64_t) { return own_rhs<T>(row, 0, n); };
-        const auto alone = solve_own_batch<T>(one, Way::factored, {LayoutKind::contiguous, Placement::in_place}, same);
+        const auto solve_alone = [&](Way way) {
+            return solve_own_batch<T>(one, way, {LayoutKind::contiguous, Placement::in_place}, same);
+        };
+        const OwnSolution<T> alone[] = {solve_alone(Way::factored), solve_alone(Way::combined)};
+        if (ways_agree_to_the_bit(one)) {
+            EXPECT_EQ(differences(alone[0].x, alone[1].x), 0);
+        }
         for (std::int64_t batch : {2, 33, 200})
             for (LayoutKind layout : all_layouts) {
                 if (n > 64 && layout != LayoutKind::interleaved) continue;
@@ -146,7 +152,7 @@ TEST_F(OwnBatches, TheSameSystemHasTheSameBitsEverywhere) {
                         many, way, {layout, Placement::other_layout, {layout, next_kind(layout, 2)}, Threads{3}}, same);
                     std::int64_t different = 0;
                     for (std::int64_t at = 0; at < batch * n; ++at)
-                        different += !same_bits(found.x[at], alone.x[at % n]);
+                        different += !same_bits(found.x[at], alone[way == Way::combined].x[at % n]);
                     EXPECT_EQ(different, 0) << batch << " systems, " << name(layout);
                 }
             }

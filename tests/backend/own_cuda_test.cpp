@@ -6,6 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
+
 namespace bandmill::test {
 namespace {
 
@@ -33,7 +35,8 @@ OwnBatch make_batch(std::int64_t n, int w, Boundary boundary, std::int64_t batch
 
 template <class Check> void for_each_batch(Check check) {
     std::vector<std::int64_t> sizes{5, 64, 300};
-    if (!limits().small) sizes.insert(sizes.end(), {1024, 3001}); // more rows than stay on chip
+    sizes.push_back(limits().small ? 900 : 1024); // split over blocks, or more than stay on chip
+    if (!limits().small) sizes.insert(sizes.end(), {3001, 20000});
     for (std::int64_t n : sizes)
         for (int w = 1; w <= 2; ++w)
             for (Boundary boundary : {Boundary::open, Boundary::periodic}) {
@@ -101,6 +104,39 @@ TEST_F(OwnOnCuda, StreamsAndGraphs) {
         require(cudaGraphExecDestroy(executable));
         require(cudaGraphDestroy(graph));
     });
+}
+
+// Long systems are split over the threads of teams of blocks. At every number of rows where a team becomes larger, or
+// tiles narrower, the solution is that of the other way but for rounding, whatever the layout, in place or not.
+TEST_F(OwnOnCuda, SplitSystemsAgreeWithTheOtherWay) {
+    std::vector<std::int64_t> sizes{447, 448, 449, 639, 640, 700};
+    if (!limits().small)
+        sizes.insert(sizes.end(), {560,  561,  1119, 1120, 1121, 1440, 1441, 1600, 1601, 2000, 2240, 2241, 2880, 2881,
+                                   3840, 3841, 4479, 4480, 4481, 4482, 5760, 5761, 7679, 7680, 7681, 8959, 8960, 8961});
+    int turn = 0;
+    for (std::int64_t n : sizes)
+        for (int w = 1; w <= 2; ++w)
+            for (Boundary boundary : {Boundary::open, Boundary::periodic})
+                for_both_precisions([&]<class T>() {
+                    ++turn;
+                    if (limits().f64_only && sizeof(T) != 8) return;
+                    const std::int64_t batch = std::array{1, 16, 17, 32, 50, 64}[turn % 6];
+                    const LayoutKind layout = all_layouts[turn % std::size(all_layouts)];
+                    const Placement placement = turn % 2 == 0 ? Placement::in_place : Placement::out_of_place;
+                    SCOPED_TRACE("n " + std::to_string(n) + ", W " + std::to_string(w) + ", " + std::to_string(batch) +
+                                 " systems, " + name(layout) + (boundary == Boundary::open ? ", open" : ", periodic"));
+                    OwnBatch own = make_batch(n, w, boundary, batch);
+                    for (Bands& bands : own.matrices) bands = rounded<T>(bands);
+                    const auto rhs = [&](std::int64_t row, std::int64_t m) { return own_rhs<T>(row, m, n); };
+                    const auto split = solve_own_batch<T>(own, Way::factored, {layout, placement}, rhs);
+                    const auto other = solve_own_batch<T>(own, Way::combined, {layout, placement}, rhs);
+                    double worst = 0, largest = 0;
+                    for (std::size_t at = 0; at < other.x.size(); ++at) {
+                        worst = std::max<double>(worst, std::fabs(split.x[at] - other.x[at]));
+                        largest = std::max<double>(largest, std::fabs(other.x[at]));
+                    }
+                    EXPECT_LE(worst, 64 * std::numeric_limits<T>::epsilon() * largest);
+                });
 }
 
 // A batch that fills the GPU is launched in another shape, and gives the same bits.

@@ -136,6 +136,17 @@ template <class T> struct OwnSolution {
 
 enum class Way { factored, combined };
 
+// Whether both ways do the same operations. A GPU splits long systems that are solved with a factor over its blocks
+// (docs/solver.md, from compute capability 9.0 on).
+inline bool ways_agree_to_the_bit(const OwnBatch& batch) {
+#if defined(BANDMILL_TEST_CUDA)
+    const bool is_split = batch.half_bandwidth() == 1 || batch.boundary() == Boundary::open;
+    return !is_split || batch.n() < 448;
+#else
+    return batch.n() > 0;
+#endif
+}
+
 // Where right-hand sides and solutions stand.
 struct OwnPlacing {
     LayoutKind layout = LayoutKind::interleaved;

@@ -3,6 +3,7 @@
 
 #include "bandmill/cuda/batch_kernels.cuh"
 #include "bandmill/cuda/batch_plan.hpp"
+#include "bandmill/cuda/batch_split.hpp"
 #include "bandmill/cuda/batch_stream.cuh"
 
 #include <cuda_runtime.h>
@@ -80,11 +81,11 @@ template <class T> std::int64_t workspace_values(const BatchPlan& plan, const Ba
 }
 
 // Asks about the device and loads the kernels, so that a solve only launches.
-template <class T> std::shared_ptr<const BatchPlan> make_plan(Device device, const BatchShape& shape) {
+template <class T> std::shared_ptr<BatchPlan> make_plan(Device device, const BatchShape& shape) {
     if (shape.rows > INT32_MAX / 2) // a tile of such systems would take more memory than any GPU has
         throw InvalidArgument("systems of " + std::to_string(shape.rows) +
                               " rows are too long for a GPU (it counts the rows of a system in 32 bits): use the CPU");
-    const auto plan = std::make_shared<BatchPlan>(BatchPlan{device_limits(device), batch_tuning, false});
+    const auto plan = std::make_shared<BatchPlan>(BatchPlan{device_limits(device), batch_tuning, false, {}, 0});
     const BatchKernels<T> kernels = kernels_for<T>(shape);
     DeviceScope scope(device);
     for (const void* kernel :
@@ -151,6 +152,7 @@ template <class T> BatchFactor<T, Cuda> factor(const BandBatch<T, Cuda>& matrice
     require_device(device);
     cuda::BatchFactorArguments<T> arguments = cuda::matrix_arguments(matrices, device);
     const auto plan = cuda::make_plan<T>(device, shape);
+    cuda::plan_split<T>(*plan, device, shape);
     auto data = std::make_shared<detail::BatchFactorData<T, Cuda>>();
     const std::int64_t tiles = (shape.batch + detail::batch_tile - 1) / detail::batch_tile;
     data->device = device;
@@ -182,8 +184,12 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
     const auto& plan = *static_cast<const cuda::BatchPlan*>(data.knowledge.get());
     cuda::BatchSolveArguments<T> arguments{
         static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
+    const bool has_whole_rows = cuda::has_whole_rows<T>(b.shape(), b.data());
+    if (plan.split.width > 0)
+        return cuda::solve_split_systems<T>(plan, shape, data.values.data(), b.data(), b.shape(), has_whole_rows,
+                                            x.data(), x.shape(), stream);
     const cuda::BatchKernels<T> kernels = cuda::kernels_for<T>(shape);
-    if (plan.streams && cuda::has_whole_rows<T>(b.shape(), b.data()) && cuda::has_whole_rows<T>(x.shape(), x.data()))
+    if (plan.streams && has_whole_rows && cuda::has_whole_rows<T>(x.shape(), x.data()))
         cuda::launch<T>(kernels.stream, shape, cuda::shared_for<T>(plan, shape, cuda::Task::stream), arguments, stream,
                         32);
     else

@@ -10,7 +10,9 @@ namespace bandmill::cuda {
 struct BatchPlan {
     DeviceLimits limits;
     BatchTuning tuning;
-    bool streams; // whether solve_streamed can run there
+    bool streams;     // whether solve_streamed can run there
+    BatchSplit split; // of long systems; its width is 0 where they are not split
+    int teams;        // that run at the same time
 };
 
 // For benchmarks that look for better numbers: factors and workspaces made from now on are launched like this. Not to

@@ -64,6 +64,13 @@ __device__ __forceinline__ void fetch_box(void* to, const CUtensorMap* map, int 
         "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y)
         : "memory");
 }
+__device__ __forceinline__ void fetch_box(void* to, const CUtensorMap* map, int x, int y, int z, Barrier* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+        "[%2];" ::"r"(shared_address(to)),
+        "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
+        : "memory");
+}
 __device__ __forceinline__ void fetch_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      shared_address(to)),
@@ -108,14 +115,23 @@ __device__ __forceinline__ void order_before_copies() { asm volatile("fence.prox
 // Writes a value to the same place in another block of the cluster, and tells its barrier.
 template <class Value>
 __device__ __forceinline__ void send(Value* place, const Value& value, const Barrier* barrier, int rank) {
-    static_assert(sizeof(Value) == 8);
-    asm volatile("{\n.reg .u32 there, signal;\n"
-                 "mapa.shared::cluster.u32 there, %0, %2;\n"
-                 "mapa.shared::cluster.u32 signal, %3, %2;\n"
-                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %1, [signal];\n}" ::"r"(
-                     shared_address(place)),
-                 "l"(*reinterpret_cast<const long long*>(&value)), "r"(rank), "r"(shared_address(barrier))
-                 : "memory");
+    static_assert(sizeof(Value) == 8 || sizeof(Value) == 4);
+    if constexpr (sizeof(Value) == 8)
+        asm volatile("{\n.reg .u32 there, signal;\n"
+                     "mapa.shared::cluster.u32 there, %0, %2;\n"
+                     "mapa.shared::cluster.u32 signal, %3, %2;\n"
+                     "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %1, [signal];\n}" ::"r"(
+                         shared_address(place)),
+                     "l"(*reinterpret_cast<const long long*>(&value)), "r"(rank), "r"(shared_address(barrier))
+                     : "memory");
+    else
+        asm volatile("{\n.reg .u32 there, signal;\n"
+                     "mapa.shared::cluster.u32 there, %0, %2;\n"
+                     "mapa.shared::cluster.u32 signal, %3, %2;\n"
+                     "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %1, [signal];\n}" ::"r"(
+                         shared_address(place)),
+                     "r"(*reinterpret_cast<const int*>(&value)), "r"(rank), "r"(shared_address(barrier))
+                     : "memory");
 }
 // Relaxed: it only tells that this block has read its shared memory. With release semantics every block would wait
 // until its writes to global memory have arrived, a quarter of the time.

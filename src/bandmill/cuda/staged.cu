@@ -1,6 +1,7 @@
 #include "bandmill/cuda/staged.hpp"
 
 #include "bandmill/cuda/staged_kernel.cuh"
+#include "bandmill/cuda/tensor_map.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -53,24 +54,6 @@ template <class T> bool prepare(const Variant<T>& variant, const DeviceLimits& l
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                "allowing a kernel large clusters");
     return true;
-}
-
-// The driver function that describes an array to the copy engine, found at run time so that no driver library is
-// linked.
-using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
-EncodeTiled encode_tiled() {
-    static const EncodeTiled function = [] {
-        void* found = nullptr;
-        cudaDriverEntryPointQueryResult result{};
-        const cudaError_t code =
-            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
-        if (code != cudaSuccess || result != cudaDriverEntryPointSuccess) {
-            (void)cudaGetLastError();
-            found = nullptr;
-        }
-        return reinterpret_cast<EncodeTiled>(found);
-    }();
-    return function;
 }
 
 // The shape of a launch with tiles `lanes` threads wide.

@@ -99,8 +99,9 @@ inline constexpr int batch_stream_chunk = 16;
 
 // What may be tried by `bandmill bench own`; 0: as chosen below.
 struct BatchTuning {
-    int blocks = 0; // on a multiprocessor
-    int chunks = 0; // on their way to a thread: 2, 4, 8 or 16 (8 where the copy engine fetches)
+    int blocks = 0;     // on a multiprocessor
+    int chunks = 0;     // on their way to a thread: 2, 4, 8 or 16 (8 where the copy engine fetches)
+    bool splits = true; // long systems over blocks
 };
 // Blocks on a multiprocessor where not all rows can be kept on chip. A solve has little to compute, so few blocks with
 // much room are best, and one if a warp of its own fetches for it; elimination waits for a division in every row.
@@ -179,6 +180,51 @@ inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, st
     for (int blocks = most; blocks >= usual_blocks; --blocks)
         if (const BatchShared shared = with(blocks); shared.first_kept == 0) return shared;
     return with(most < usual_blocks ? most : usual_blocks);
+}
+
+// Long open tridiagonal systems are split over the threads of a team of blocks (batch_split.cuh), from here on.
+inline constexpr int split_from = 448;
+// Rows that a thread holds: what fits its registers, two values each.
+template <class T> inline constexpr int split_rows = sizeof(T) == 8 ? 28 : 48;
+// Warps that compute, with 168 registers a thread; two more fetch.
+inline constexpr int most_split_warps = 10;
+inline constexpr int split_barrier_bytes = (8 * (4 * most_split_warps + 2) + 127) / 128 * 128;
+
+// How a system's rows are split: over a team of blocks, their warps, and the parts of a warp that work on the same
+// systems. It depends on the number of rows, never on the batch.
+struct BatchSplit {
+    int width = 0; // systems of a team; 0: not split
+    int team = 1, warps = 0;
+    int rows = 0;                     // of a thread
+    int down_slots = 0, up_slots = 0; // of shared memory, for what a warp needs on the way down, and up
+    int bytes = 0;
+};
+
+// As few blocks as hold all rows, with the most room to fetch ahead: half of what the way down needs, and all for the
+// way up, where every warp would wait for its own (n = 2,048: 5 and 10 slots 0.97, 6 and 6 slots 0.91, 9 and 2 slots
+// 0.65). Teams of 16 come late, they leave 20 of 132 multiprocessors without work (n = 4,096: 0.81, teams of 8 with
+// tiles half as wide 0.91). Lines of less than 128 bytes are slow to fetch (64 bytes: 0.6 to 0.7).
+template <class T> BatchSplit choose_split(int rows, int room) {
+    constexpr struct { int parts, team; } shapes[] = {{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 8}, {1, 16}, {2, 16}};
+    for (const auto& [parts, team] : shapes) {
+        BatchSplit split;
+        split.team = team;
+        split.width = 32 / parts;
+        if (split.width * int(sizeof(T)) < 128) continue;
+        const int block_rows = (rows + parts * team - 1) / (parts * team);
+        split.warps = (block_rows + split_rows<T> - 1) / split_rows<T>;
+        if (split.warps > most_split_warps || split.warps < 1) continue;
+        split.rows = (block_rows + split.warps - 1) / split.warps;
+        const auto fits = [&](int down, int up) {
+            split.down_slots = down;
+            split.up_slots = up;
+            const int exchanged = 2 * (split.warps + team) * 2 * split.width, slots = (3 * down + up) * split.rows * 32;
+            split.bytes = split_barrier_bytes + (exchanged + slots) * int(sizeof(T));
+            return split.bytes <= room;
+        };
+        if (fits(split.warps, split.warps) || fits((split.warps + 1) / 2, split.warps)) return split;
+    }
+    return {};
 }
 
 // The staged kernel that adds its solutions: rows of sums that a thread reads at once. More would spill registers.
