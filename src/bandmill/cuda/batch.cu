@@ -5,6 +5,7 @@
 #include "bandmill/cuda/batch_plan.hpp"
 #include "bandmill/cuda/batch_split.hpp"
 #include "bandmill/cuda/batch_stream.cuh"
+#include "bandmill/cuda/tensor_map.hpp"
 
 #include <cuda_runtime.h>
 
@@ -106,16 +107,6 @@ template <class T> std::shared_ptr<BatchPlan> make_plan(Device device, const Bat
     return plan;
 }
 
-// Whether the copy engine can fetch what a row holds of a block's systems: neighbours that begin and end at multiples
-// of 16 bytes. Blocks begin at multiples of their width.
-template <class T> bool has_whole_rows(const FieldShape& shape, const void* data) {
-    const auto is_aligned = [](std::int64_t elements) { return elements % std::int64_t{16 / sizeof(T)} == 0; };
-    const bool has_tiles = shape.tile < shape.batch;
-    return shape.batch_stride == 1 && is_aligned(shape.batch) && is_aligned(shape.row_stride) &&
-           reinterpret_cast<std::uintptr_t>(data) % 16 == 0 &&
-           (!has_tiles || (shape.tile % batch_width<T> == 0 && is_aligned(shape.tile_stride)));
-}
-
 template <class T, class Arguments>
 void launch(void (*kernel)(Arguments), const BatchShape& shape, const BatchShared& shared, Arguments& arguments,
             Stream stream, int more_threads = 0) {
@@ -184,12 +175,14 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
     const auto& plan = *static_cast<const cuda::BatchPlan*>(data.knowledge.get());
     cuda::BatchSolveArguments<T> arguments{
         static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
-    const bool has_whole_rows = cuda::has_whole_rows<T>(b.shape(), b.data());
     if (plan.split.width > 0)
-        return cuda::solve_split_systems<T>(plan, shape, data.values.data(), b.data(), b.shape(), has_whole_rows,
-                                            x.data(), x.shape(), stream);
+        return cuda::solve_split_systems<T>(plan, shape, data.values.data(), b.data(), b.shape(), x.data(), x.shape(),
+                                            stream);
     const cuda::BatchKernels<T> kernels = cuda::kernels_for<T>(shape);
-    if (plan.streams && has_whole_rows && cuda::has_whole_rows<T>(x.shape(), x.data()))
+    const auto whole_rows = [](const auto& field) {
+        return cuda::has_whole_rows(field.shape(), field.data(), sizeof(T), cuda::batch_width<T>);
+    };
+    if (plan.streams && whole_rows(b) && whole_rows(x))
         cuda::launch<T>(kernels.stream, shape, cuda::shared_for<T>(plan, shape, cuda::Task::stream), arguments, stream,
                         32);
     else

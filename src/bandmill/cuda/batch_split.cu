@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <type_traits>
 
 namespace bandmill::cuda {
 namespace {
@@ -37,26 +36,6 @@ struct Launch {
     Launch& operator=(const Launch&) = delete;
 };
 
-// Up to three dimensions, the nearest first, fetched in boxes of `width` x `rows`.
-template <class T>
-CUtensorMap describe(const T* data, std::initializer_list<std::int64_t> sizes,
-                     std::initializer_list<std::int64_t> strides, int width, int rows) {
-    cuuint64_t dimensions[3], bytes[2];
-    const cuuint32_t box[3] = {static_cast<cuuint32_t>(width), static_cast<cuuint32_t>(rows), 1}, steps[3] = {1, 1, 1};
-    std::transform(sizes.begin(), sizes.end(), dimensions, [](std::int64_t size) { return cuuint64_t(size); });
-    std::transform(strides.begin(), strides.end(), bytes,
-                   [](std::int64_t stride) { return cuuint64_t(stride) * sizeof(T); });
-    CUtensorMap map;
-    const CUresult result =
-        encode_tiled()(&map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-                       static_cast<cuuint32_t>(sizes.size()), const_cast<std::remove_const_t<T>*>(data), dimensions,
-                       bytes, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                       CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        throw Error("the driver cannot describe an array to the copy engine (error " + std::to_string(result) + ")");
-    return map;
-}
-
 } // namespace
 
 template <class T> void plan_split(BatchPlan& plan, Device device, const BatchShape& shape) {
@@ -85,42 +64,33 @@ template <class T> void plan_split(BatchPlan& plan, Device device, const BatchSh
 
 template <class T>
 void solve_split_systems(const BatchPlan& plan, const BatchShape& shape, const T* values, const T* b,
-                         const FieldShape& b_shape, bool has_whole_rows, T* x, const FieldShape& x_shape,
-                         Stream stream) {
+                         const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream) {
     const BatchSplit& split = plan.split;
-    // What the copy engine asks of an array beyond whole rows. Of a last tile that is not full nobody knows whether the
-    // rest of it is memory that may be read.
-    const bool has_tiles = b_shape.tile < b_shape.batch;
-    const auto is_stride = [](std::int64_t stride) { return stride > 0 && stride < (std::int64_t{1} << 37); };
-    const bool has_boxes = has_whole_rows && is_stride(b_shape.row_stride) &&
-                           (!has_tiles || (is_stride(b_shape.tile_stride) && b_shape.batch % b_shape.tile == 0));
+    const bool boxes = has_boxes(b_shape, b, sizeof(T), split.width);
     const std::int64_t table_rows = (shape.batch + detail::batch_tile - 1) / detail::batch_tile * 3 * shape.rows;
     if (shape.batch > INT32_MAX || table_rows > INT32_MAX) // more than any GPU holds
         throw InvalidArgument(std::to_string(shape.batch) +
                               " systems are more than one launch can hold: solve them in several batches");
     const int rows = 32 / split.width * split.rows; // of a warp
     const auto table = [&](int box_rows) {
-        return describe(values, {detail::batch_tile, table_rows}, {detail::batch_tile}, split.width, box_rows);
+        return describe_array(values, sizeof(T), {detail::batch_tile, table_rows}, {detail::batch_tile}, split.width,
+                              box_rows);
     };
     const CUtensorMap down = table(2 * rows), up = table(rows);
-    const CUtensorMap boxes =
-        has_boxes ? describe(b, {b_shape.tile, b_shape.rows, has_tiles ? b_shape.batch / b_shape.tile : 1},
-                             {b_shape.row_stride, has_tiles ? b_shape.tile_stride : b_shape.row_stride}, split.width,
-                             rows)
-                  : down; // not used
+    const CUtensorMap b_map = boxes ? describe_field(b_shape, b, sizeof(T), split.width, rows) : down; // or not used
     const std::int64_t tiles = (shape.batch + split.width - 1) / split.width;
     Launch launch(split, std::min<std::int64_t>(plan.teams, tiles), stream);
-    check_cuda(cudaLaunchKernelEx(
-                   &launch.config, kernel_for<T>(split),
-                   BatchSplitArguments<T>{static_cast<int>(shape.rows), split, b, b_shape, has_boxes, x, x_shape},
-                   boxes, down, up),
-               "launching a kernel for matrices of their own");
+    check_cuda(
+        cudaLaunchKernelEx(&launch.config, kernel_for<T>(split),
+                           BatchSplitArguments<T>{static_cast<int>(shape.rows), split, b, b_shape, boxes, x, x_shape},
+                           b_map, down, up),
+        "launching a kernel for matrices of their own");
 }
 
 #define BANDMILL_INSTANTIATE(T)                                                                                        \
     template void plan_split<T>(BatchPlan&, Device, const BatchShape&);                                                \
     template void solve_split_systems<T>(const BatchPlan&, const BatchShape&, const T*, const T*, const FieldShape&,   \
-                                         bool, T*, const FieldShape&, Stream);
+                                         T*, const FieldShape&, Stream);
 BANDMILL_INSTANTIATE(double)
 BANDMILL_INSTANTIATE(float)
 

@@ -12,7 +12,6 @@ template <class T> void plan_split(BatchPlan& plan, Device device, const BatchSh
 
 template <class T>
 void solve_split_systems(const BatchPlan& plan, const BatchShape& shape, const T* values, const T* b,
-                         const FieldShape& b_shape, bool has_whole_rows, T* x, const FieldShape& x_shape,
-                         Stream stream);
+                         const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream);
 
 } // namespace bandmill::cuda

@@ -202,10 +202,13 @@ struct BatchSplit {
 
 // As few blocks as hold all rows, with the most room to fetch ahead: half of what the way down needs, and all for the
 // way up, where every warp would wait for its own (n = 2,048: 5 and 10 slots 0.97, 6 and 6 slots 0.91, 9 and 2 slots
-// 0.65). Teams of 16 come late, they leave 20 of 132 multiprocessors without work (n = 4,096: 0.81, teams of 8 with
-// tiles half as wide 0.91). Lines of less than 128 bytes are slow to fetch (64 bytes: 0.6 to 0.7).
+// 0.65). Where there is room for all of both f64 takes it (n = 2,300: 0.91, half 0.76), f32 is faster without (n =
+// 4,096: 0.84, all 0.73). Teams of 16 come late, they leave 20 of 132 multiprocessors without work (n = 4,096: 0.81,
+// teams of 8 with tiles half as wide 0.91), and teams of 4 leave 12, which shows in small batches (4,096 systems with n
+// = 1,024: 0.72, teams of 2 with half as wide tiles 0.81). Lines of less than 128 bytes are slow to fetch (64 bytes:
+// 0.6 to 0.7).
 template <class T> BatchSplit choose_split(int rows, int room) {
-    constexpr struct { int parts, team; } shapes[] = {{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 8}, {1, 16}, {2, 16}};
+    constexpr struct { int parts, team; } shapes[] = {{1, 1}, {1, 2}, {2, 2}, {1, 4}, {1, 8}, {2, 8}, {1, 16}, {2, 16}};
     for (const auto& [parts, team] : shapes) {
         BatchSplit split;
         split.team = team;
@@ -222,7 +225,8 @@ template <class T> BatchSplit choose_split(int rows, int room) {
             split.bytes = split_barrier_bytes + (exchanged + slots) * int(sizeof(T));
             return split.bytes <= room;
         };
-        if (fits(split.warps, split.warps) || fits((split.warps + 1) / 2, split.warps)) return split;
+        const int half = (split.warps + 1) / 2;
+        if ((sizeof(T) == 8 && fits(split.warps, split.warps)) || fits(half, split.warps)) return split;
     }
     return {};
 }
