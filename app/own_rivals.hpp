@@ -31,5 +31,7 @@ std::vector<Rival<bandmill::Cuda>> make_own_rivals(const Place<bandmill::Cuda>& 
 
 // How the library launches its kernels from now on: for trying other numbers than those in cuda/tuning.hpp.
 void set_batch_tuning(int blocks, int chunks);
+// Whether a factor's systems are split over blocks, from what it knows of its GPU.
+bool splits_long_systems(const void* knowledge);
 
 } // namespace app

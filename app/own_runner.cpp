@@ -94,8 +94,11 @@ template <class T, class Space> class Factored : public Contestant<T, Space> {
         : place_(place), factor_(bandmill::factor(Matrices<T, Space>(place, what, matrix).view(), where(place))) {
         if constexpr (std::is_same_v<Space, Cuda>) bandmill::synchronize(place.device());
     }
-    std::string path() const override { return "solve"; }
+    std::string path() const override { return keeps_y_on_chip() ? "solve, split" : "solve"; }
     std::size_t held_bytes() const override { return factor_.bytes(); }
+    bool keeps_y_on_chip() const {
+        return std::is_same_v<Space, Cuda> && splits_long_systems(factor_.data().knowledge.get());
+    }
     void solve(FieldView<const T, Space> b, FieldView<T, Space> x) override {
         if constexpr (std::is_same_v<Space, Host>)
             bandmill::solve(factor_, b, x, where(place_));
@@ -169,15 +172,21 @@ template <class Space> class Runner : public OwnRunner {
         const std::size_t unknowns = static_cast<std::size_t>(what.n * what.batch);
         const std::size_t combined_bytes = unknowns * sizeof(T) * static_cast<std::size_t>(2 * what.half_bandwidth + 3);
         const std::size_t solve_bytes = unknowns * sizeof(T) * static_cast<std::size_t>(factor_values(what) + 2);
-        const std::int64_t spilled_rows = std::max<std::int64_t>(what.n - rows_on_chip(place_), 0);
-        const std::size_t spilled_bytes = static_cast<std::size_t>(2 * spilled_rows * what.batch) * sizeof(T);
         const double ceiling = ceiling_now(unknowns * sizeof(T));
-        const auto ours = [&](auto contestant, std::size_t bytes) {
+        const auto ours = [&](auto&& contestant, std::size_t bytes) {
             return contest<T>(contestant, what, options_.placement, {options_.repetitions, 2, 7}, matrix, bytes,
                               ceiling);
         };
         const Result combined = ours(Combined<T, Space>(place_, what, matrix), combined_bytes);
-        const Result solve = ours(Factored<T, Space>(place_, what, matrix), solve_bytes);
+        Result solve;
+        std::size_t spilled_bytes = 0;
+        {
+            Factored<T, Space> factored(place_, what, matrix);
+            solve = ours(factored, solve_bytes);
+            const std::int64_t spilled_rows =
+                factored.keeps_y_on_chip() ? 0 : std::max<std::int64_t>(what.n - rows_on_chip(place_), 0);
+            spilled_bytes = static_cast<std::size_t>(2 * spilled_rows * what.batch) * sizeof(T);
+        }
         std::vector<RivalResult> rivals;
         for (const Rival<Space>& rival : rivals_)
             rivals.push_back({rival.name, rival.layout, rival_result<T>(rival, what, matrix, combined_bytes, ceiling)});

@@ -82,5 +82,8 @@ void set_batch_tuning(int blocks, int chunks) {
     const bool splits = blocks == 0 && chunks == 0; // what is tried is another kernel
     bandmill::cuda::batch_tuning = {blocks, chunks, splits};
 }
+bool splits_long_systems(const void* knowledge) {
+    return static_cast<const bandmill::cuda::BatchPlan*>(knowledge)->split.width > 0;
+}
 
 } // namespace app

@@ -1,4 +1,5 @@
-// How kernels for matrices of their own share out a GPU's shared memory: checked for many GPUs and shapes on the host.
+// How kernels for matrices of their own share out a GPU's shared memory, and long systems over its blocks: checked for
+// many GPUs and shapes on the host.
 #include "bandmill/cuda/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -75,5 +76,39 @@ TEST(BatchShared, BlocksThatKeepAllFitTogether) {
             }
     EXPECT_GT(several, 1000);
 }
+
+// Every row has a thread, a block's slots and messages fit its shared memory, and boxes are as the copy engine takes
+// them. Deadlock would be a warp whose slot is never filled.
+template <class T> void expect_splits(int least_rows, int room) {
+    for (int rows = 1; rows <= 20000; ++rows) {
+        const BatchSplit split = choose_split<T>(rows, room);
+        if (split.width == 0) {
+            ASSERT_GE(rows, least_rows) << "could be split";
+            continue;
+        }
+        SCOPED_TRACE(testing::Message() << rows << " rows");
+        const int parts = 32 / split.width;
+        ASSERT_EQ(split.width * parts, 32);
+        ASSERT_GE(split.rows * split.warps * parts * split.team, rows);
+        ASSERT_LT((split.rows - 1) * split.warps * parts * split.team, rows) << "pieces could be shorter";
+        ASSERT_LE(split.rows, split_rows<T>);
+        ASSERT_GE(split.warps, 1);
+        ASSERT_LE(split.warps, most_split_warps);
+        ASSERT_LE(2 * split.rows * parts, 256);
+        ASSERT_GE(split.down_slots, 1);
+        ASSERT_LE(split.down_slots, split.warps);
+        ASSERT_EQ(split.up_slots, split.warps);
+        ASSERT_LE(split.bytes, room);
+        ASSERT_GE(split.bytes, split_barrier_bytes + (3 * split.down_slots + split.up_slots) * split.rows * 32 *
+                                                         static_cast<int>(sizeof(T)));
+    }
+}
+template <class T> void expect_splits_everywhere(int least_rows) {
+    expect_splits<T>(least_rows, gpus[0].per_block);
+    for (const Limits& gpu : gpus) expect_splits<T>(1, gpu.per_block);
+    EXPECT_EQ(choose_split<T>(1000, 8 * 1024).width, 0) << "too little shared memory";
+}
+TEST(BatchSplit, HoldsEveryRowOfDouble) { expect_splits_everywhere<double>(8961); }
+TEST(BatchSplit, HoldsEveryRowOfFloat) { expect_splits_everywhere<float>(7681); }
 
 } // namespace
