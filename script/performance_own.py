@@ -6,11 +6,11 @@ LEAST_SHARE = 0.75  # of a solve, on a GPU
 
 TEXT = """A matrix for every system. **Solve** with a factor made before, and **both**: factor and solve in one call that
 leaves the matrices alone. Shares of a copy count what has to be moved: factor or diagonals, right-hand side and solution,
-each once. Between the two sweeps y goes to memory and back as far as it is not kept on chip. In brackets: the share that
-counts this for the rows that all of a multiprocessor's shared memory could not keep (an H200's: 912 rows of 256 bytes; the
-kernels keep some 600, and the second-level cache catches a few more): what the kernel makes of memory, no bound of what
-a solve could do with. **Speedup** is that of both over the
-fastest rival that factors and solves, its matrices put back off the clock."""
+each once. Long open tridiagonal systems are split over thread blocks, and nothing else is moved. With other long systems
+y goes to memory and back between the two sweeps as far as it is not kept on chip. In brackets: the share that counts this
+for the rows that all of a multiprocessor's shared memory could not keep (an H200's: 912 rows of 256 bytes; the kernels keep
+some 600, and the second-level cache catches a few more). **Speedup** is that of both over the fastest rival that factors
+and solves, its matrices put back off the clock."""
 
 
 def fastest_rival(record):

@@ -42,7 +42,7 @@ template <class T> void check(const Case& c) {
         placing.diagonals = {c.layout, next_kind(c.layout), next_kind(c.layout, 3)};
     const auto solution = solve_own_batch<T>(batch, Way::factored, placing, rhs);
     const auto combined = solve_own_batch<T>(batch, Way::combined, placing, rhs);
-    const bool agree = ways_agree_to_the_bit(batch);
+    const bool agree = ways_agree_to_the_bit<T>(batch);
     if (agree) {
         EXPECT_EQ(differences(solution.x, combined.x), 0) << "the two ways differ";
     }

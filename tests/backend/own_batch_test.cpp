@@ -140,7 +140,7 @@ TEST_F(OwnBatches, TheSameSystemHasTheSameBitsEverywhere) {
             return solve_own_batch<T>(one, way, {LayoutKind::contiguous, Placement::in_place}, same);
         };
         const OwnSolution<T> alone[] = {solve_alone(Way::factored), solve_alone(Way::combined)};
-        if (ways_agree_to_the_bit(one)) {
+        if (ways_agree_to_the_bit<T>(one)) {
             EXPECT_EQ(differences(alone[0].x, alone[1].x), 0);
         }
         for (std::int64_t batch : {2, 33, 200})

@@ -1,5 +1,6 @@
 #include "bandmill/cuda/batch_split.hpp"
 
+#include "bandmill/base/error.hpp"
 #include "bandmill/cuda/batch_split.cuh"
 #include "bandmill/cuda/tensor_map.hpp"
 
@@ -39,8 +40,9 @@ struct Launch {
 } // namespace
 
 template <class T> void plan_split(BatchPlan& plan, Device device, const BatchShape& shape) {
-    if (!plan.streams || !plan.tuning.splits || shape.half_bandwidth != 1 || shape.boundary != Boundary::open ||
-        shape.rows < split_from || encode_tiled() == nullptr)
+    // Measured on an H200 only; where shared memory is smaller, so are pieces.
+    if (!plan.streams || plan.limits.compute_major != 9 || !plan.tuning.splits || shape.half_bandwidth != 1 ||
+        shape.boundary != Boundary::open || shape.rows < split_from || encode_tiled() == nullptr)
         return;
     const BatchSplit split = choose_split<T>(static_cast<int>(shape.rows), plan.limits.shared_bytes_per_block);
     if (split.width == 0) return;
@@ -59,32 +61,33 @@ template <class T> void plan_split(BatchPlan& plan, Device device, const BatchSh
     }
     if (teams == 0) return;
     plan.split = split;
-    plan.teams = teams;
+    plan.teams = plan.tuning.teams > 0 ? std::min(teams, plan.tuning.teams) : teams;
 }
 
 template <class T>
 void solve_split_systems(const BatchPlan& plan, const BatchShape& shape, const T* values, const T* b,
                          const FieldShape& b_shape, T* x, const FieldShape& x_shape, Stream stream) {
     const BatchSplit& split = plan.split;
-    const bool boxes = has_boxes(b_shape, b, sizeof(T), split.width);
     const std::int64_t table_rows = (shape.batch + detail::batch_tile - 1) / detail::batch_tile * 3 * shape.rows;
     if (shape.batch > INT32_MAX || table_rows > INT32_MAX) // more than any GPU holds
         throw InvalidArgument(std::to_string(shape.batch) +
                               " systems are more than one launch can hold: solve them in several batches");
     const int rows = 32 / split.width * split.rows; // of a warp
     const auto table = [&](int box_rows) {
-        return describe_array(values, sizeof(T), {detail::batch_tile, table_rows}, {detail::batch_tile}, split.width,
-                              box_rows);
+        const auto map = describe_array(values, sizeof(T), {detail::batch_tile, table_rows}, {detail::batch_tile},
+                                        split.width, box_rows);
+        if (!map) throw Error("the driver cannot describe a factor to the GPU's copy engine");
+        return *map;
     };
     const CUtensorMap down = table(2 * rows), up = table(rows);
-    const CUtensorMap b_map = boxes ? describe_field(b_shape, b, sizeof(T), split.width, rows) : down; // or not used
+    const auto boxes = describe_field(b_shape, b, sizeof(T), split.width, rows);
     const std::int64_t tiles = (shape.batch + split.width - 1) / split.width;
     Launch launch(split, std::min<std::int64_t>(plan.teams, tiles), stream);
-    check_cuda(
-        cudaLaunchKernelEx(&launch.config, kernel_for<T>(split),
-                           BatchSplitArguments<T>{static_cast<int>(shape.rows), split, b, b_shape, boxes, x, x_shape},
-                           b_map, down, up),
-        "launching a kernel for matrices of their own");
+    check_cuda(cudaLaunchKernelEx(&launch.config, kernel_for<T>(split),
+                                  BatchSplitArguments<T>{static_cast<int>(shape.rows), split, b, b_shape,
+                                                         boxes.has_value(), x, x_shape},
+                                  boxes.value_or(down), down, up),
+               "launching a kernel for matrices of their own");
 }
 
 #define BANDMILL_INSTANTIATE(T)                                                                                        \

@@ -4,12 +4,13 @@
 // leaves the piece as a function of what enters it; warps and blocks put these functions together, and with what really
 // enters every thread sweeps again. So both sweeps, down and up. Meanwhile the copy engine fetches what comes next.
 //
-// Which rows form a piece, and which pieces are put together in which order, depends on the number of rows alone
-// (choose_split), so that neither the batch nor the layout shows in a solution.
+// Which rows form a piece, and which pieces are put together in which order, depends on the number of rows and on the
+// GPU (choose_split), so that neither the batch nor the layout shows in a solution.
 //
-// Other matrices are not split. What enters a piece is known but for rounding, and the piece before ends with values
-// that are rounded otherwise; with W = 2 and a stiff matrix such a step between neighbours is a backward error of
-// thousands of epsilons. Periodic systems fetch so much for a row that little could be fetched ahead (n = 4,096: 0.63).
+// Other matrices are not split. What enters a piece is known but for rounding, and the piece before ends with a value
+// that is rounded otherwise; with W = 2 and a stiff matrix (sigma = 1e6) such steps between neighbours are a backward
+// error of more than 32 epsilons. Periodic systems fetch so much for a row that little could be fetched ahead (n =
+// 4,096: 0.63).
 #pragma once
 
 #include "bandmill/cuda/batch_kernels.cuh"
@@ -29,14 +30,19 @@ template <class T> struct BatchSplitArguments {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// What leaves some rows as a function of what enters them: v + p in.
+// What leaves some rows as a function of what enters them: v + p in. Where unknowns differ much in scale p may be
+// beyond the range of f32, but hardly beyond that of f64; if it is, zeros at least stay what they are.
 template <class T> struct Transfer {
-    T v = 0, p = 1;
-    __device__ __forceinline__ T operator()(const T& in) const { return detail::multiply_add(p, in, v); }
+    T v = 0;
+    double p = 1;
+    static constexpr int bytes = sizeof(T) + sizeof(double); // of a message
+    __device__ __forceinline__ T operator()(const T& in) const {
+        return in == 0 ? v : static_cast<T>(detail::multiply_add(p, static_cast<double>(in), static_cast<double>(v)));
+    }
 };
 // First one, then the other.
 template <class T> __device__ __forceinline__ Transfer<T> chain(const Transfer<T>& first, const Transfer<T>& second) {
-    return {second(first.v), second.p * first.p};
+    return {second(first.v), second.p == 0 ? 0 : second.p * first.p};
 }
 
 // A thread's place in its team.
@@ -78,6 +84,7 @@ __device__ __forceinline__ T entering(const SplitPlace<Width>& place, Transfer<T
         if (part > 0) parts_before = other;
     }
     if (part == parts - 1) exchange.near[order][place.system] = own;
+    __syncwarp();
     asm volatile("bar.sync 1, %0;" ::"r"(place.warps * 32) : "memory"); // all that compute
     Transfer<T> warps_before;
 #pragma unroll 2
@@ -94,7 +101,7 @@ __device__ __forceinline__ T entering(const SplitPlace<Width>& place, Transfer<T
     T in = 0;
     if (rank > 0) {
         if (order == 0 && threadIdx.x % 32 == 0)
-            expect_bytes(exchange.arrived, rank * static_cast<unsigned>(Width * sizeof(Transfer<T>)));
+            expect_bytes(exchange.arrived, rank * static_cast<unsigned>(Width * Transfer<T>::bytes));
         wait_for(exchange.arrived, parity);
 #pragma unroll 2
         for (int k = 0; k < rank; ++k) in = exchange.far[k][place.system](in);
@@ -151,22 +158,23 @@ __device__ __forceinline__ void fetch_pieces(const BatchSplitArguments<T>& a, T*
 #endif
 
 template <class T, int Width>
-__global__ void __launch_bounds__((most_split_warps + 2) * 32, 1)
+__global__ void __launch_bounds__((most_split_warps<T> + 2) * 32, split_blocks<T>)
     solve_split(const __grid_constant__ BatchSplitArguments<T> a, const __grid_constant__ CUtensorMap b_map,
                 const __grid_constant__ CUtensorMap down_map, const __grid_constant__ CUtensorMap up_map) {
 #if __CUDA_ARCH__ >= 900
     // Of a row: its inverse pivot and what comes from the row before, then b; what comes from the row after.
-    constexpr int F = 2, R = split_rows<T>, parts = 32 / Width;
+    constexpr int F = 2, R = split_rows<T>, parts = 32 / Width, most_warps = most_split_warps<T>;
     static_assert(F == BatchLayout<1, false>::forward && BatchLayout<1, false>::backward == 1);
     const BatchSplit& split = a.split;
     const int warps = split.warps, r = split.rows, team = split.team, piece = r * 32, n = a.n;
     extern __shared__ __align__(128) unsigned char split_shared[];
     Barrier* const down_full = reinterpret_cast<Barrier*>(split_shared);
-    Barrier* const down_empty = down_full + most_split_warps;
-    Barrier* const up_full = down_empty + most_split_warps;
-    Barrier* const up_empty = up_full + most_split_warps;
-    Barrier* const arrived = up_empty + most_split_warps; // down, up
-    static_assert((4 * most_split_warps + 2) * sizeof(Barrier) <= split_barrier_bytes);
+    Barrier* const down_empty = down_full + most_warps;
+    Barrier* const up_full = down_empty + most_warps;
+    Barrier* const up_empty = up_full + most_warps;
+    Barrier* const arrived = up_empty + most_warps; // down, up
+    static_assert((4 * most_warps + 2) * sizeof(Barrier) <= split_barrier_bytes);
+    static_assert(sizeof(Transfer<T>) == split_message_bytes);
     auto* const exchanged = reinterpret_cast<Transfer<T>(*)[Width]>(split_shared + split_barrier_bytes);
     const SplitExchange<T, Width> exchange_down{exchanged, exchanged + warps, arrived},
         exchange_up{exchanged + warps + team, exchanged + 2 * warps + team, arrived + 1};
@@ -192,7 +200,7 @@ __global__ void __launch_bounds__((most_split_warps + 2) * 32, 1)
                        begin = std::int64_t(blockIdx.x / team) * Width;
     if (warp == warps) { // fetches what the sweep down needs
         SplitFiller filler(down_full, down_empty, split.down_slots, warps);
-        const int b_tile = static_cast<int>(a.b_shape.tile);
+        const int b_tile = static_cast<int>(min(a.b_shape.tile, batch)); // as in describe_field
         for (std::int64_t first = begin; first < batch; first += step)
             for (int w = 0; w < warps; ++w) {
                 const int row = first_row + w * warp_rows, system = static_cast<int>(first);
@@ -248,7 +256,10 @@ __global__ void __launch_bounds__((most_split_warps + 2) * 32, 1)
             Transfer<T> own;
 #pragma unroll
             for (int j = 0; j < R; ++j)
-                if (j < r) own = chain(own, {constant[j], coefficient[j]});
+                if (j < r) {
+                    own.v = detail::multiply_add(coefficient[j], own.v, constant[j]);
+                    own.p *= coefficient[j];
+                }
             T y = entering<true>(place, own, exchange_down, parity);
 #pragma unroll
             for (int j = 0; j < R; ++j)
@@ -269,7 +280,10 @@ __global__ void __launch_bounds__((most_split_warps + 2) * 32, 1)
             own = {};
 #pragma unroll
             for (int j = R - 1; j >= 0; --j)
-                if (j < r) own = chain(own, {constant[j], coefficient[j]});
+                if (j < r) {
+                    own.v = detail::multiply_add(coefficient[j], own.v, constant[j]);
+                    own.p *= coefficient[j];
+                }
             T x = entering<false>(place, own, exchange_up, parity);
             const std::int64_t system = first + place.system;
             if (system < batch) {

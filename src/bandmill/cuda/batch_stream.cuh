@@ -1,4 +1,4 @@
-// Solves with a factor where the copy engine can fetch whole rows of a block (has_whole_rows in batch.cu). As in
+// Solves with a factor where the copy engine can fetch whole rows of a block (has_whole_rows in tensor_map.hpp). As in
 // batch_kernels.cuh a thread works on a system, but a warp of its own fetches for the block, so that the others only
 // read shared memory and compute. Chunks of rows go through one ring, numbered on through the turn from the sweep down
 // to the sweep up, so that memory is kept busy there too.

@@ -1,11 +1,8 @@
 #include "bandmill/cuda/tensor_map.hpp"
 
-#include "bandmill/base/error.hpp"
-
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <string>
 
 namespace bandmill::cuda {
 
@@ -24,8 +21,8 @@ EncodeTiled encode_tiled() {
     return function;
 }
 
-CUtensorMap describe_array(const void* data, int value_bytes, std::initializer_list<std::int64_t> sizes,
-                           std::initializer_list<std::int64_t> strides, int width, int rows) {
+std::optional<CUtensorMap> describe_array(const void* data, int value_bytes, std::initializer_list<std::int64_t> sizes,
+                                          std::initializer_list<std::int64_t> strides, int width, int rows) {
     cuuint64_t dimensions[3], stride_bytes[2];
     const cuuint32_t box[3] = {static_cast<cuuint32_t>(width), static_cast<cuuint32_t>(rows), 1}, steps[3] = {1, 1, 1};
     std::copy(sizes.begin(), sizes.end(), dimensions);
@@ -37,8 +34,7 @@ CUtensorMap describe_array(const void* data, int value_bytes, std::initializer_l
                        static_cast<cuuint32_t>(sizes.size()), const_cast<void*>(data), dimensions, stride_bytes, box,
                        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
                        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        throw Error("the driver cannot describe an array to the copy engine (error " + std::to_string(result) + ")");
+    if (result != CUDA_SUCCESS) return std::nullopt;
     return map;
 }
 
@@ -50,18 +46,19 @@ bool has_whole_rows(const FieldShape& shape, const void* data, int value_bytes, 
            (!has_tiles || (shape.tile % width == 0 && is_aligned(shape.tile_stride)));
 }
 
-// Of a last tile that is not full nobody knows whether the rest of it may be read.
-bool has_boxes(const FieldShape& shape, const void* data, int value_bytes, int width) {
-    const bool has_tiles = shape.tile < shape.batch;
-    const auto is_stride = [](std::int64_t stride) { return stride > 0 && stride < (std::int64_t{1} << 36); };
-    return encode_tiled() != nullptr && has_whole_rows(shape, data, value_bytes, width) && shape.batch <= INT32_MAX &&
-           shape.rows <= INT32_MAX && is_stride(shape.row_stride) &&
-           (!has_tiles || (is_stride(shape.tile_stride) && shape.batch % shape.tile == 0));
-}
-
-CUtensorMap describe_field(const FieldShape& shape, const void* data, int value_bytes, int width, int rows) {
-    const bool has_tiles = shape.tile < shape.batch;
-    return describe_array(data, value_bytes, {shape.tile, shape.rows, has_tiles ? shape.batch / shape.tile : 1},
+std::optional<CUtensorMap> describe_field(const FieldShape& shape, const void* data, int value_bytes, int width,
+                                          int rows) {
+    const std::int64_t tile = std::min(shape.tile, shape.batch);
+    const bool has_tiles = tile < shape.batch;
+    const auto is_stride = [](std::int64_t stride, std::int64_t least) {
+        return stride >= least && stride < (std::int64_t{1} << 36);
+    };
+    // Of a last tile that is not full nobody knows whether the rest of it may be read.
+    if (encode_tiled() == nullptr || !has_whole_rows(shape, data, value_bytes, width) || shape.batch > INT32_MAX ||
+        shape.rows > INT32_MAX || !is_stride(shape.row_stride, tile) ||
+        (has_tiles && (!is_stride(shape.tile_stride, tile) || shape.batch % tile != 0)))
+        return std::nullopt;
+    return describe_array(data, value_bytes, {tile, shape.rows, shape.batch / tile},
                           {shape.row_stride, has_tiles ? shape.tile_stride : shape.row_stride}, width, rows);
 }
 

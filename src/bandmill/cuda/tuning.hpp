@@ -102,6 +102,7 @@ struct BatchTuning {
     int blocks = 0;     // on a multiprocessor
     int chunks = 0;     // on their way to a thread: 2, 4, 8 or 16 (8 where the copy engine fetches)
     bool splits = true; // long systems over blocks
+    int teams = 0;      // of those, at most
 };
 // Blocks on a multiprocessor where not all rows can be kept on chip. A solve has little to compute, so few blocks with
 // much room are best, and one if a warp of its own fetches for it; elimination waits for a division in every row.
@@ -184,11 +185,13 @@ inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, st
 
 // Long open tridiagonal systems are split over the threads of a team of blocks (batch_split.cuh), from here on.
 inline constexpr int split_from = 448;
-// Rows that a thread holds: what fits its registers, two values each.
-template <class T> inline constexpr int split_rows = sizeof(T) == 8 ? 28 : 48;
-// Warps that compute, with 168 registers a thread; two more fetch.
-inline constexpr int most_split_warps = 10;
-inline constexpr int split_barrier_bytes = (8 * (4 * most_split_warps + 2) + 127) / 128 * 128;
+// Warps that compute, two more fetch, and rows that a thread holds, two values each: what registers have room for. f64:
+// one block of 168 registers a thread on a multiprocessor. f32: two blocks of 128.
+template <class T> inline constexpr int most_split_warps = sizeof(T) == 8 ? 10 : 6;
+template <class T> inline constexpr int split_blocks = sizeof(T) == 8 ? 1 : 2;
+template <class T> inline constexpr int split_rows = sizeof(T) == 8 ? 28 : 44;
+inline constexpr int split_message_bytes = 16; // what a warp or a block does to a system, in shared memory
+inline constexpr int split_barrier_bytes = (8 * (4 * most_split_warps<double> + 2) + 127) / 128 * 128;
 
 // How a system's rows are split: over a team of blocks, their warps, and the parts of a warp that work on the same
 // systems. It depends on the number of rows, never on the batch.
@@ -202,11 +205,11 @@ struct BatchSplit {
 
 // As few blocks as hold all rows, with the most room to fetch ahead: half of what the way down needs, and all for the
 // way up, where every warp would wait for its own (n = 2,048: 5 and 10 slots 0.97, 6 and 6 slots 0.91, 9 and 2 slots
-// 0.65). Where there is room for all of both f64 takes it (n = 2,300: 0.91, half 0.76), f32 is faster without (n =
-// 4,096: 0.84, all 0.73). Teams of 16 come late, they leave 20 of 132 multiprocessors without work (n = 4,096: 0.81,
-// teams of 8 with tiles half as wide 0.91), and teams of 4 leave 12, which shows in small batches (4,096 systems with n
-// = 1,024: 0.72, teams of 2 with half as wide tiles 0.81). Lines of less than 128 bytes are slow to fetch (64 bytes:
-// 0.6 to 0.7).
+// 0.65). Where there is room for all of both f64 takes it (n = 2,300: 0.91, half 0.76); f32 would have no room for its
+// second block (n = 4,096: 0.84, with one block and all slots 0.73). Teams of 16 come late, they leave 20 of 132
+// multiprocessors without work (n = 4,096: 0.81, teams of 8 with tiles half as wide 0.91), and teams of 4 leave 12,
+// which shows in small batches (4,096 systems with n = 1,024: 0.72, teams of 2 with half as wide tiles 0.81). Lines of
+// less than 128 bytes are slow to fetch (64 bytes: 0.6 to 0.7).
 template <class T> BatchSplit choose_split(int rows, int room) {
     constexpr struct { int parts, team; } shapes[] = {{1, 1}, {1, 2}, {2, 2}, {1, 4}, {1, 8}, {2, 8}, {1, 16}, {2, 16}};
     for (const auto& [parts, team] : shapes) {
@@ -216,13 +219,13 @@ template <class T> BatchSplit choose_split(int rows, int room) {
         if (split.width * int(sizeof(T)) < 128) continue;
         const int block_rows = (rows + parts * team - 1) / (parts * team);
         split.warps = (block_rows + split_rows<T> - 1) / split_rows<T>;
-        if (split.warps > most_split_warps || split.warps < 1) continue;
+        if (split.warps > most_split_warps<T> || split.warps < 1) continue;
         split.rows = (block_rows + split.warps - 1) / split.warps;
         const auto fits = [&](int down, int up) {
             split.down_slots = down;
             split.up_slots = up;
-            const int exchanged = 2 * (split.warps + team) * 2 * split.width, slots = (3 * down + up) * split.rows * 32;
-            split.bytes = split_barrier_bytes + (exchanged + slots) * int(sizeof(T));
+            const int slots = (3 * down + up) * split.rows * 32 * int(sizeof(T));
+            split.bytes = split_barrier_bytes + slots + 2 * (split.warps + team) * split.width * split_message_bytes;
             return split.bytes <= room;
         };
         const int half = (split.warps + 1) / 2;
