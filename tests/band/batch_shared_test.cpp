@@ -99,9 +99,9 @@ template <class T> void expect_splits(int least_rows, int room) {
         ASSERT_LE(split.down_slots, split.warps);
         ASSERT_EQ(split.up_slots, split.warps);
         ASSERT_LE(split.bytes, room);
-        const int slots = (3 * split.down_slots + split.up_slots) * split.rows * 32 * static_cast<int>(sizeof(T));
-        const int messages = 2 * (split.warps + split.team) * split.width * 16;
-        ASSERT_GE(split.bytes, split_barrier_bytes + slots + messages);
+        const int slots = (3 * split.down_slots + split.up_slots) * split.rows * 32;
+        const int messages = 2 * (split.warps + split.team) * split.width * 2;
+        ASSERT_GE(split.bytes, split_barrier_bytes + (slots + messages) * static_cast<int>(sizeof(T)));
         if (room == gpus[0].per_block) {
             ASSERT_LE(split_blocks<T> * (split.bytes + 1024), gpus[0].per_multiprocessor);
         }

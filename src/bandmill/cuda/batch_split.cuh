@@ -30,19 +30,15 @@ template <class T> struct BatchSplitArguments {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// What leaves some rows as a function of what enters them: v + p in. Where unknowns differ much in scale p may be
-// beyond the range of f32, but hardly beyond that of f64; if it is, zeros at least stay what they are.
+// What leaves some rows as a function of what enters them: v + p in. Where unknowns grow without measure from row to
+// row p may be infinite; zeros stay zeros all the same.
 template <class T> struct Transfer {
-    T v = 0;
-    double p = 1;
-    static constexpr int bytes = sizeof(T) + sizeof(double); // of a message
-    __device__ __forceinline__ T operator()(const T& in) const {
-        return in == 0 ? v : static_cast<T>(detail::multiply_add(p, static_cast<double>(in), static_cast<double>(v)));
-    }
+    T v = 0, p = 1;
+    __device__ __forceinline__ T operator()(const T& in) const { return in == 0 ? v : detail::multiply_add(p, in, v); }
 };
-// First one, then the other.
+// First some rows, then a piece, or several of a warp.
 template <class T> __device__ __forceinline__ Transfer<T> chain(const Transfer<T>& first, const Transfer<T>& second) {
-    return {second(first.v), second.p == 0 ? 0 : second.p * first.p};
+    return {detail::multiply_add(second.p, first.v, second.v), second.p == 0 ? T(0) : second.p * first.p};
 }
 
 // A thread's place in its team.
@@ -101,7 +97,7 @@ __device__ __forceinline__ T entering(const SplitPlace<Width>& place, Transfer<T
     T in = 0;
     if (rank > 0) {
         if (order == 0 && threadIdx.x % 32 == 0)
-            expect_bytes(exchange.arrived, rank * static_cast<unsigned>(Width * Transfer<T>::bytes));
+            expect_bytes(exchange.arrived, rank * static_cast<unsigned>(Width * sizeof(Transfer<T>)));
         wait_for(exchange.arrived, parity);
 #pragma unroll 2
         for (int k = 0; k < rank; ++k) in = exchange.far[k][place.system](in);
@@ -174,7 +170,6 @@ __global__ void __launch_bounds__((most_split_warps<T> + 2) * 32, split_blocks<T
     Barrier* const up_empty = up_full + most_warps;
     Barrier* const arrived = up_empty + most_warps; // down, up
     static_assert((4 * most_warps + 2) * sizeof(Barrier) <= split_barrier_bytes);
-    static_assert(sizeof(Transfer<T>) == split_message_bytes);
     auto* const exchanged = reinterpret_cast<Transfer<T>(*)[Width]>(split_shared + split_barrier_bytes);
     const SplitExchange<T, Width> exchange_down{exchanged, exchanged + warps, arrived},
         exchange_up{exchanged + warps + team, exchanged + 2 * warps + team, arrived + 1};

@@ -190,7 +190,6 @@ inline constexpr int split_from = 448;
 template <class T> inline constexpr int most_split_warps = sizeof(T) == 8 ? 10 : 6;
 template <class T> inline constexpr int split_blocks = sizeof(T) == 8 ? 1 : 2;
 template <class T> inline constexpr int split_rows = sizeof(T) == 8 ? 28 : 44;
-inline constexpr int split_message_bytes = 16; // what a warp or a block does to a system, in shared memory
 inline constexpr int split_barrier_bytes = (8 * (4 * most_split_warps<double> + 2) + 127) / 128 * 128;
 
 // How a system's rows are split: over a team of blocks, their warps, and the parts of a warp that work on the same
@@ -224,8 +223,8 @@ template <class T> BatchSplit choose_split(int rows, int room) {
         const auto fits = [&](int down, int up) {
             split.down_slots = down;
             split.up_slots = up;
-            const int slots = (3 * down + up) * split.rows * 32 * int(sizeof(T));
-            split.bytes = split_barrier_bytes + slots + 2 * (split.warps + team) * split.width * split_message_bytes;
+            const int slots = (3 * down + up) * split.rows * 32, messages = 2 * (split.warps + team) * 2 * split.width;
+            split.bytes = split_barrier_bytes + (slots + messages) * int(sizeof(T));
             return split.bytes <= room;
         };
         const int half = (split.warps + 1) / 2;
