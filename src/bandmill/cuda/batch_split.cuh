@@ -43,10 +43,9 @@ template <class T> __device__ __forceinline__ Transfer<T> chain(const Transfer<T
 
 // A thread's place in its team.
 template <int Width> struct SplitPlace {
-    static constexpr int parts = 32 / Width; // of a warp, that work on the same systems
-    int warp, warps;                         // of the block, those that compute
-    int system, part;
-    int rank, team; // blocks
+    int warp, warps;  // of the block, those that compute
+    int system, part; // 32 / Width parts of a warp work on the same systems
+    int rank, team;   // blocks
 };
 
 // Where functions meet: a sweep's of the block's warps, and of the blocks before. `arrived` tells that those are there.
