@@ -173,11 +173,11 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
     require_device_pointer(data.device, x.data(), "solution");
     DeviceScope scope(data.device);
     const auto& plan = *static_cast<const cuda::BatchPlan*>(data.knowledge.get());
-    cuda::BatchSolveArguments<T> arguments{
-        static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
     if (plan.split.width > 0)
         return cuda::solve_split_systems<T>(plan, shape, data.values.data(), b.data(), b.shape(), x.data(), x.shape(),
                                             stream);
+    cuda::BatchSolveArguments<T> arguments{
+        static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
     const cuda::BatchKernels<T> kernels = cuda::kernels_for<T>(shape);
     const auto whole_rows = [](const auto& field) {
         return cuda::has_whole_rows(field.shape(), field.data(), sizeof(T), cuda::batch_width<T>);

@@ -97,7 +97,7 @@ inline constexpr int batch_solve_chunk = 8, batch_factor_chunk = 4;
 // to one it was too slow for a single block (4,096 systems, n = 256, open W = 1: 8 rows 0.63, 16 rows 0.77).
 inline constexpr int batch_stream_chunk = 16;
 
-// What may be tried by `bandmill bench own`; 0: as chosen below.
+// What may be tried by `bandmill bench own` and by tests; 0: as chosen below.
 struct BatchTuning {
     int blocks = 0;     // on a multiprocessor
     int chunks = 0;     // on their way to a thread: 2, 4, 8 or 16 (8 where the copy engine fetches)
