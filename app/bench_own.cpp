@@ -16,7 +16,7 @@ namespace {
 
 // The options as typed; an empty text is an option that was not given.
 struct Options : BenchOptions {
-    std::string n, batch, half_bandwidth, boundary, layout, precision, blocks, chunks, max_bytes;
+    std::string n, batch, half_bandwidth, boundary, layout, precision, sigma, blocks, chunks, max_bytes;
 };
 
 RunOptions read_run_options(const Options& options) {
@@ -25,6 +25,7 @@ RunOptions read_run_options(const Options& options) {
     run.device = choose_gpu(options.gpu);
     run.threads.count = options.thread_count(run.threads.count);
     run.placement = run.backend == Backend::cpu ? Placement::in_place : Placement::out_of_place;
+    if (!options.sigma.empty()) run.sigma = parse_number("--sigma", options.sigma, 0);
     run.repetitions = options.repetition_count(run.repetitions);
     run.max_bytes =
         options.max_bytes.empty() ? SIZE_MAX : static_cast<std::size_t>(parse_size("--max-bytes", options.max_bytes));
@@ -101,6 +102,8 @@ void add_bench_own(CLI::App& bench) {
          "interleaved; on the CPU also contiguous, tiled [cpu tiled, cuda interleaved]")
         ->group("Cases");
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
+    text("--sigma", options->sigma, "S", "Stiffness: A = I + S * differences (default: W=1 1, W=2 1e6)")
+        ->group("Cases");
     text("--blocks", options->blocks, "LIST", "GPU: blocks on a multiprocessor; 0 is the library's choice")
         ->group("Tuning");
     text("--chunks", options->chunks, "LIST",

@@ -1,6 +1,7 @@
 // The rivals of `bandmill bench own`: libraries that factor and solve a matrix for every system.
 #pragma once
 
+#include "bandmill/band/batch.hpp"
 #include "contestant.hpp"
 #include "rival_names.hpp"
 
@@ -31,7 +32,8 @@ std::vector<Rival<bandmill::Cuda>> make_own_rivals(const Place<bandmill::Cuda>& 
 
 // How the library launches its kernels from now on: for trying other numbers than those in cuda/tuning.hpp.
 void set_batch_tuning(int blocks, int chunks);
-// Whether a factor's systems are split over blocks, from what it knows of its GPU.
-bool splits_long_systems(const void* knowledge);
+// How a GPU solves with a factor.
+enum class OwnPath { sweeps, split, in_pieces };
+template <class T> OwnPath path_of(const bandmill::BatchFactor<T, bandmill::Cuda>& factor);
 
 } // namespace app

@@ -92,13 +92,16 @@ template <class T, class Space> class Factored : public Contestant<T, Space> {
   public:
     Factored(const Place<Space>& place, const SolveCase& what, const BandMatrix& matrix)
         : place_(place), factor_(bandmill::factor(Matrices<T, Space>(place, what, matrix).view(), where(place))) {
-        if constexpr (std::is_same_v<Space, Cuda>) bandmill::synchronize(place.device());
+        if constexpr (std::is_same_v<Space, Cuda>) {
+            bandmill::synchronize(place.device());
+            path_ = path_of(factor_);
+        }
     }
-    std::string path() const override { return keeps_y_on_chip() ? "solve, split" : "solve"; }
+    std::string path() const override {
+        return path_ == OwnPath::split ? "solve, split" : path_ == OwnPath::in_pieces ? "solve, in pieces" : "solve";
+    }
     std::size_t held_bytes() const override { return factor_.bytes(); }
-    bool keeps_y_on_chip() const {
-        return std::is_same_v<Space, Cuda> && splits_long_systems(factor_.data().knowledge.get());
-    }
+    bool keeps_y_on_chip() const { return path_ != OwnPath::sweeps; }
     void solve(FieldView<const T, Space> b, FieldView<T, Space> x) override {
         if constexpr (std::is_same_v<Space, Host>)
             bandmill::solve(factor_, b, x, where(place_));
@@ -109,6 +112,7 @@ template <class T, class Space> class Factored : public Contestant<T, Space> {
   private:
     const Place<Space>& place_;
     bandmill::BatchFactor<T, Space> factor_;
+    OwnPath path_ = OwnPath::sweeps;
 };
 
 // Values per row of the factor: band/batch_sweeps.hpp.

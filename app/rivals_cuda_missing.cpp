@@ -15,7 +15,9 @@ std::vector<Rival<bandmill::Cuda>> make_own_rivals(const Place<bandmill::Cuda>&)
 }
 
 void set_batch_tuning(int, int) { throw_missing(); }
-bool splits_long_systems(const void*) { return false; }
+template <class T> OwnPath path_of(const bandmill::BatchFactor<T, bandmill::Cuda>&) { return OwnPath::sweeps; }
+template OwnPath path_of(const bandmill::BatchFactor<double, bandmill::Cuda>&);
+template OwnPath path_of(const bandmill::BatchFactor<float, bandmill::Cuda>&);
 template <class T> void spread_interleaved(bandmill::Device, const T*, std::int64_t, std::int64_t, Copies<T>) {
     throw_missing();
 }

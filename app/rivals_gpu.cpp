@@ -82,8 +82,18 @@ void set_batch_tuning(int blocks, int chunks) {
     const bool splits = blocks == 0 && chunks == 0; // what is tried is another kernel
     bandmill::cuda::batch_tuning = {blocks, chunks, splits};
 }
-bool splits_long_systems(const void* knowledge) {
-    return static_cast<const bandmill::cuda::BatchPlan*>(knowledge)->split.width > 0;
+template <class T> OwnPath path_of(const bandmill::BatchFactor<T, Cuda>& factor) {
+    const auto& data = factor.data();
+    const auto& plan = *static_cast<const bandmill::cuda::BatchPlan*>(data.knowledge.get());
+    if (plan.split.width > 0) return OwnPath::split;
+    // Interleaved rows that are not aligned are not fetched as a whole.
+    if (plan.piece == 0 || factor.batch() * static_cast<std::int64_t>(sizeof(T)) % 16 != 0) return OwnPath::sweeps;
+    std::vector<int> reach(static_cast<std::size_t>(data.reach.size()));
+    data.reach.copy_to(std::span<int>(reach));
+    const bool anywhere = std::find(reach.begin(), reach.end(), bandmill::cuda::felt_throughout) != reach.end();
+    return anywhere ? OwnPath::sweeps : OwnPath::in_pieces;
 }
+template OwnPath path_of(const bandmill::BatchFactor<double, Cuda>&);
+template OwnPath path_of(const bandmill::BatchFactor<float, Cuda>&);
 
 } // namespace app

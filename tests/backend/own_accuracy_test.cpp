@@ -10,10 +10,6 @@
 namespace bandmill::test {
 namespace {
 
-// Of matrices that need no row exchanges. Rounding of the factor itself adds to that of the solve, so twice what a
-// factor of higher precision is allowed.
-constexpr double allowed_own_error = 2 * allowed_error;
-
 // Those whose pivots may grow are measured against the growth, which is known by dense elimination.
 bool may_grow(Family family) { return family == Family::nonsingular || family == Family::row_scaled; }
 

@@ -1,5 +1,5 @@
-// How kernels for matrices of their own share out a GPU's shared memory, and long systems over its blocks: checked for
-// many GPUs and shapes on the host.
+// How kernels for matrices of their own share out a GPU's shared memory, and how long systems are taken apart: checked
+// for many GPUs and shapes on the host.
 #include "bandmill/cuda/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -75,6 +75,51 @@ TEST(BatchShared, BlocksThatKeepAllFitTogether) {
                 ++several;
             }
     EXPECT_GT(several, 1000);
+}
+
+// A piece fits where y is kept, begins with a chunk, is longer than what may be felt of the rows above it, and does not
+// depend on the batch.
+TEST(BatchPieces, FitAndDoNotDependOnTheBatch) {
+    int in_pieces = 0;
+    for (const Limits& gpu : gpus)
+        for (const int values : {3, 4})
+            for (int rows = 1; rows <= 40000; rows += rows < 3000 ? 1 : 37) {
+                const auto shared_for = [&](int each) {
+                    return choose_shared({}, batch_stream_blocks, each, {batch_stream_chunk, values, 1, true}, rows,
+                                         gpu.per_multiprocessor, gpu.per_block - batch_stream_barrier_bytes,
+                                         1024 + batch_stream_barrier_bytes);
+                };
+                const BatchShared shared = shared_for(1);
+                const int piece = choose_piece(rows, shared);
+                for (const int each : {2, 5, 1000}) ASSERT_EQ(choose_piece(rows, shared_for(each)), piece);
+                if (piece == 0) {
+                    ASSERT_TRUE(rows < pieces_from || gpu.per_block < 200000) << rows << " rows";
+                    continue;
+                }
+                ++in_pieces;
+                ASSERT_GE(rows, pieces_from);
+                ASSERT_EQ(piece % batch_stream_chunk, 0);
+                ASSERT_GE(piece, longest_reach);
+                ASSERT_LE(piece, rows - shared.first_kept) << rows << " rows";
+            }
+    EXPECT_GT(in_pieces, 1000);
+    EXPECT_EQ(longest_reach % batch_stream_chunk, 0);
+}
+
+// What is left in the cache for y: its last rows, no more of them than two fifths of it hold.
+TEST(BatchOnce, LeavesTheCacheToTheLastRowsOfY) {
+    // Nothing leaves the chip: all in the cache, a little more, much more.
+    EXPECT_EQ(choose_once({4, 0, 0}, 30e6, 50 << 20, 132), INT32_MAX);
+    EXPECT_EQ(choose_once({4, 0, 0}, 80e6, 50 << 20, 132), 0);
+    EXPECT_EQ(choose_once({4, 0, 0}, 80e7, 50 << 20, 132), INT32_MAX);
+    EXPECT_EQ(choose_once({4, 400, 0}, 1e9, 50 << 20, 132), 0);
+    for (const int blocks : {1, 2, 132, 1000}) {
+        const int from = choose_once({4, 1000000, 0}, 1e9, 50 << 20, blocks);
+        ASSERT_GT(from, 0);
+        EXPECT_LE((1000000 - from) * 256.0 * blocks, 0.4 * (50 << 20));
+        EXPECT_GT((1000001 - from) * 256.0 * blocks, 0.4 * (50 << 20));
+    }
+    EXPECT_EQ(choose_once({4, 1000, 0}, 1e9, 0, 132), 1000); // no cache
 }
 
 // Every row has a thread, a block's slots and messages fit its shared memory, and boxes are as the copy engine takes

@@ -96,6 +96,7 @@ template <class T, class Space> struct BatchFactorData {
     Array<std::int64_t, Space> status;     // of each system
     Device device{};                       // of a CUDA factor
     std::shared_ptr<const void> knowledge; // what the backend wants to know about its device
+    Array<int, Space> reach;               // of each system, where a CUDA factor solves in pieces
 };
 } // namespace detail
 
@@ -114,7 +115,8 @@ template <class T, class Space> class BatchFactor {
     const Array<std::int64_t, Space>& status() const { return data_->status; }
     std::size_t bytes() const {
         return static_cast<std::size_t>(data_->values.size()) * sizeof(T) +
-               static_cast<std::size_t>(data_->status.size()) * sizeof(std::int64_t);
+               static_cast<std::size_t>(data_->status.size()) * sizeof(std::int64_t) +
+               static_cast<std::size_t>(data_->reach.size()) * sizeof(int);
     }
     const detail::BatchFactorData<T, Space>& data() const { return *data_; } // for the backends
 

@@ -88,7 +88,8 @@ DeviceLimits device_limits(Device device) {
             attribute(cudaDevAttrMultiProcessorCount, device.index),
             attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index),
             attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device.index),
-            attribute(cudaDevAttrReservedSharedMemoryPerBlock, device.index)};
+            attribute(cudaDevAttrReservedSharedMemoryPerBlock, device.index),
+            attribute(cudaDevAttrL2CacheSize, device.index)};
 }
 
 void require_device_pointer(Device device, const void* pointer, const char* what) {

@@ -55,6 +55,7 @@ struct DeviceLimits {
     int shared_bytes_per_block; // with opt-in
     int shared_bytes_per_multiprocessor;
     int reserved_shared_bytes_per_block;
+    int cache_bytes; // second level
 };
 DeviceLimits device_limits(Device device);
 

@@ -24,16 +24,19 @@ template <class T> using FactorKernel = void (*)(BatchFactorArguments<T>);
 
 // The instantiations of one half-bandwidth and boundary.
 template <class T> struct BatchKernels {
-    SolveKernel<T> solve, stream;
+    SolveKernel<T> solve, stream, stream_pieces;
     FactorKernel<T> factor, combine;
+    void (*measure)(const T*, int, std::int64_t, int, int*); // open
     int diagonals, forward, backward, kept;
 };
 template <class T, int W, bool Periodic> BatchKernels<T> kernels() {
     using Layout = BatchLayout<W, Periodic>;
     return {solve_factored<T, W, Periodic>,
-            solve_streamed<T, W, Periodic>,
+            solve_streamed<T, W, Periodic, false>,
+            solve_streamed<T, W, Periodic, !Periodic>, // there are no pieces of periodic ones
             eliminate<T, W, Periodic, false>,
             eliminate<T, W, Periodic, true>,
+            measure_reach<T, W>,
             Layout::diagonals,
             Layout::forward,
             Layout::backward,
@@ -86,12 +89,13 @@ template <class T> std::shared_ptr<BatchPlan> make_plan(Device device, const Bat
     if (shape.rows > INT32_MAX / 2) // a tile of such systems would take more memory than any GPU has
         throw InvalidArgument("systems of " + std::to_string(shape.rows) +
                               " rows are too long for a GPU (it counts the rows of a system in 32 bits): use the CPU");
-    const auto plan = std::make_shared<BatchPlan>(BatchPlan{device_limits(device), batch_tuning, false, {}, 0});
+    const auto plan = std::make_shared<BatchPlan>(BatchPlan{device_limits(device), batch_tuning, false, {}, 0, 0});
     const BatchKernels<T> kernels = kernels_for<T>(shape);
     DeviceScope scope(device);
     for (const void* kernel :
          {reinterpret_cast<const void*>(kernels.solve), reinterpret_cast<const void*>(kernels.stream),
-          reinterpret_cast<const void*>(kernels.factor), reinterpret_cast<const void*>(kernels.combine)}) {
+          reinterpret_cast<const void*>(kernels.stream_pieces), reinterpret_cast<const void*>(kernels.factor),
+          reinterpret_cast<const void*>(kernels.combine)}) {
         check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         plan->limits.shared_bytes_per_block),
                    "raising a kernel's shared memory");
@@ -123,6 +127,23 @@ void launch(void (*kernel)(Arguments), const BatchShape& shape, const BatchShare
     check_cuda(cudaLaunchKernelEx(&config, kernel, arguments), "launching a kernel for matrices of their own");
 }
 
+// How far every system's rows are felt (batch_reach.cuh).
+template <class T>
+Array<int, Cuda> measure_reaches(const BatchPlan& plan, const BatchShape& shape, const T* values, Device device,
+                                 Stream stream) {
+    Array<int, Cuda> reach(shape.batch, device);
+    check_cuda(cudaMemsetAsync(reach.data(), 0, static_cast<std::size_t>(shape.batch) * sizeof(int), stream.handle()),
+               "clearing memory");
+    constexpr int threads = 128;
+    const std::int64_t pieces = (shape.rows - 1) / plan.piece; // but the first
+    const dim3 grid(static_cast<unsigned>((shape.batch + threads - 1) / threads),
+                    static_cast<unsigned>(std::clamp<std::int64_t>(pieces, 1, 65535)));
+    kernels_for<T>(shape).measure<<<grid, threads, 0, stream.handle()>>>(values, static_cast<int>(shape.rows),
+                                                                         shape.batch, plan.piece, reach.data());
+    check_cuda(cudaGetLastError(), "launching a kernel for matrices of their own");
+    return reach;
+}
+
 template <class T> BatchFactorArguments<T> matrix_arguments(const BandBatch<T, Cuda>& matrices, Device device) {
     BatchFactorArguments<T> arguments{};
     arguments.n = static_cast<int>(matrices.rows());
@@ -144,6 +165,9 @@ template <class T> BatchFactor<T, Cuda> factor(const BandBatch<T, Cuda>& matrice
     cuda::BatchFactorArguments<T> arguments = cuda::matrix_arguments(matrices, device);
     const auto plan = cuda::make_plan<T>(device, shape);
     cuda::plan_split<T>(*plan, device, shape);
+    if (plan->streams && plan->split.width == 0 && shape.boundary == Boundary::open)
+        plan->piece =
+            cuda::choose_piece(static_cast<int>(shape.rows), cuda::shared_for<T>(*plan, shape, cuda::Task::stream));
     auto data = std::make_shared<detail::BatchFactorData<T, Cuda>>();
     const std::int64_t tiles = (shape.batch + detail::batch_tile - 1) / detail::batch_tile;
     data->device = device;
@@ -158,6 +182,7 @@ template <class T> BatchFactor<T, Cuda> factor(const BandBatch<T, Cuda>& matrice
         arguments.status_shape = {1, shape.batch, 0, 1, shape.batch, 0};
         cuda::launch<T>(cuda::kernels_for<T>(shape).factor, shape,
                         cuda::shared_for<T>(*plan, shape, cuda::Task::factor), arguments, stream);
+        if (plan->piece > 0) data->reach = cuda::measure_reaches<T>(*plan, shape, data->values.data(), device, stream);
     }
     return {shape, std::move(data)};
 }
@@ -176,17 +201,30 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
     if (plan.split.width > 0)
         return cuda::solve_split_systems<T>(plan, shape, data.values.data(), b.data(), b.shape(), x.data(), x.shape(),
                                             stream);
-    cuda::BatchSolveArguments<T> arguments{
-        static_cast<int>(shape.rows), data.values.data(), b.data(), b.shape(), x.data(), x.shape(), {}};
+    cuda::BatchSolveArguments<T> arguments{static_cast<int>(shape.rows),
+                                           data.values.data(),
+                                           b.data(),
+                                           b.shape(),
+                                           x.data(),
+                                           x.shape(),
+                                           {plan.piece, data.reach.data()},
+                                           0,
+                                           {}};
     const cuda::BatchKernels<T> kernels = cuda::kernels_for<T>(shape);
     const auto whole_rows = [](const auto& field) {
         return cuda::has_whole_rows(field.shape(), field.data(), sizeof(T), cuda::batch_width<T>);
     };
-    if (plan.streams && whole_rows(b) && whole_rows(x))
-        cuda::launch<T>(kernels.stream, shape, cuda::shared_for<T>(plan, shape, cuda::Task::stream), arguments, stream,
-                        32);
-    else
-        cuda::launch<T>(kernels.solve, shape, cuda::shared_for<T>(plan, shape, cuda::Task::solve), arguments, stream);
+    if (!plan.streams || !whole_rows(b) || !whole_rows(x))
+        return cuda::launch<T>(kernels.solve, shape, cuda::shared_for<T>(plan, shape, cuda::Task::solve), arguments,
+                               stream);
+    const cuda::BatchShared shared = cuda::shared_for<T>(plan, shape, cuda::Task::stream);
+    const std::int64_t blocks = (shape.batch + cuda::batch_width<T> - 1) / cuda::batch_width<T>;
+    const double bytes =
+        static_cast<double>(sizeof(T)) * (static_cast<double>(data.values.size()) +
+                                          2.0 * static_cast<double>(shape.rows) * static_cast<double>(shape.batch));
+    arguments.first_once = cuda::choose_once(shared, bytes, plan.limits.cache_bytes,
+                                             std::min<std::int64_t>(blocks, plan.limits.multiprocessors));
+    cuda::launch<T>(plan.piece > 0 ? kernels.stream_pieces : kernels.stream, shape, shared, arguments, stream, 32);
 }
 
 template <class T> BatchWorkspace<T, Cuda>::BatchWorkspace(const BatchShape& shape, Device device) : shape_(shape) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bandmill/base/field.hpp"
+#include "bandmill/cuda/batch_reach.cuh"
 #include "bandmill/cuda/batch_ring.cuh"
 #include "bandmill/cuda/segments.cuh"
 
@@ -27,6 +28,8 @@ template <class T> struct BatchSolveArguments {
     FieldShape b_shape;
     T* x;
     FieldShape x_shape;
+    BatchPieces pieces;
+    int first_once; // rows from here on are fetched as what is read once (choose_once); of solve_streamed
     BatchRoom room;
 };
 
@@ -40,13 +43,16 @@ template <class T> struct BatchColumn {
 
 template <class T, int W, bool Periodic>
 __device__ __forceinline__ void sweep_down(const BatchColumn<T>& column, const T* forward, const T* b,
-                                           std::int64_t b_stride, detail::ForwardSweep<W, Periodic, T>& sweep) {
+                                           std::int64_t b_stride, detail::ForwardSweep<W, Periodic, T>& sweep,
+                                           int reach, int piece) {
     constexpr int C = batch_solve_chunk, F = BatchLayout<W, Periodic>::forward, width = batch_width<T>;
     const int m = column.m, first_kept = column.first_kept;
     const std::uint64_t once = read_once_policy();
     Ring<T, F, 1, C, 1> rows(column.ring, column.chunks);
     rows.set_table(forward);
     rows.set_single(0, b, b_stride);
+    const bool restarting = !Periodic && reach != felt_throughout;
+    Restarts<W, T> restarts(piece, reach);
     int left = m; // to fetch
     const auto fetch = [&](int slot) {
         rows.fetch(slot, left, once, once);
@@ -57,10 +63,16 @@ __device__ __forceinline__ void sweep_down(const BatchColumn<T>& column, const T
     for (int i = 0; i < m; i += C) {
         rows.wait();
         T* const place = column.keep + (i - first_kept) * width;
+        bool ahead = false;
+        if constexpr (!Periodic) ahead = restarting && restarts.begin_chunk(i, sweep);
         if (i + C <= m) {
             T value[C][F + 1], y[C];
 #pragma unroll
             for (int j = 0; j < C; ++j) rows.read(j, value[j]);
+            if (ahead) {
+#pragma unroll
+                for (int j = 0; j < C; ++j) restarts.ahead(value[j], value[j][F]);
+            }
 #pragma unroll
             for (int j = 0; j < C; ++j) y[j] = sweep.row(value[j], value[j][F]);
             if (i >= first_kept) {
@@ -166,7 +178,7 @@ __global__ void __launch_bounds__(batch_width<T>) solve_factored(const __grid_co
         for (int k = 0; k < W * W; ++k) corner[k] = backward[(std::int64_t(m) * B + k) * batch_tile];
     }
     detail::ForwardSweep<W, Periodic, T> down;
-    sweep_down(column, forward, b, a.b_shape.row_stride, down);
+    sweep_down(column, forward, b, a.b_shape.row_stride, down, a.pieces.reach_of(system), a.pieces.rows);
     detail::BackwardSweep<W, Periodic, T> up;
     if constexpr (Periodic) {
         up.separator = down.separator(corner, own);

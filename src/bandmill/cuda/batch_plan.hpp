@@ -13,6 +13,7 @@ struct BatchPlan {
     bool streams;     // whether solve_streamed can run there
     BatchSplit split; // of long systems; its width is 0 where they are not split
     int teams;        // that run at the same time
+    int piece;        // rows; 0: systems are not solved in pieces
 };
 
 // For benchmarks that look for better numbers: factors and workspaces made from now on are launched like this. Not to

@@ -59,7 +59,7 @@ template <class T> struct StreamSource {
     // A chunk of `left` rows, or of C of them: the table, and rows of b or y unless they are null.
     template <int Tabled, int RowValues>
     __device__ __forceinline__ void fetch(StreamRing<T, RowValues>& ring, const T* table, const T* row,
-                                          std::int64_t stride, int left, std::uint64_t row_policy) const {
+                                          std::int64_t stride, int left, std::uint64_t policy) const {
         constexpr int C = batch_stream_chunk, width = batch_width<T>;
         const unsigned rows = left >= C ? C : left;
         const unsigned table_bytes = rows * (Tabled * batch_tile * sizeof(T)), row_bytes = systems * sizeof(T);
@@ -70,19 +70,19 @@ template <class T> struct StreamSource {
 #pragma unroll
             for (int tile = 0; tile < width / batch_tile; ++tile)
                 if (tile < tiles)
-                    fetch_bytes(ring.template table<Tabled>(tile), table + tile * tile_values, table_bytes, full, once);
+                    fetch_bytes(ring.template table<Tabled>(tile), table + tile * tile_values, table_bytes, full,
+                                policy);
             if (row != nullptr) {
                 T* const to = ring.template single<Tabled>();
                 if (stride == width && systems == width) { // rows of a tile, one after the other
-                    fetch_bytes(to, row, rows * row_bytes, full, row_policy);
+                    fetch_bytes(to, row, rows * row_bytes, full, policy);
                 } else if (left >= C) {
 #pragma unroll
-                    for (int j = 0; j < C; ++j)
-                        fetch_bytes(to + j * width, row + j * stride, row_bytes, full, row_policy);
+                    for (int j = 0; j < C; ++j) fetch_bytes(to + j * width, row + j * stride, row_bytes, full, policy);
                 } else {
 #pragma unroll 1
                     for (unsigned j = 0; j < rows; ++j)
-                        fetch_bytes(to + j * width, row + j * stride, row_bytes, full, row_policy);
+                        fetch_bytes(to + j * width, row + j * stride, row_bytes, full, policy);
                 }
             }
         }
@@ -91,20 +91,25 @@ template <class T> struct StreamSource {
     }
 };
 
-// Everything that the block reads, in the order in which it is read. The tables of the sweep up are fetched as soon as
-// there is room. Of y only what went to global memory is fetched, once `spilled` tells that all of it is there.
-template <class T, int W, bool Periodic>
-__device__ __forceinline__ void fetch_both_sweeps(StreamRing<T, BatchLayout<W, Periodic>::forward + 1> ring,
-                                                  const StreamSource<T>& source, const T* forward, const T* b,
-                                                  std::int64_t b_stride, const T* y, std::int64_t y_stride, int m,
-                                                  int first_kept, Barrier* spilled) {
-    constexpr int C = batch_stream_chunk, F = BatchLayout<W, Periodic>::forward, B = BatchLayout<W, Periodic>::backward;
-    for (int i = 0; i < m; i += C)
-        source.template fetch<F>(ring, forward + std::int64_t(i) * (F * batch_tile), b + i * b_stride, b_stride, m - i,
-                                 source.once);
-    const T* const backward = forward + std::int64_t(m) * (F * batch_tile);
+// What the block reads of some rows, in the order in which it is read. The tables of the sweep up are fetched as soon
+// as there is room.
+template <int F, class T, int RowValues>
+__device__ __forceinline__ void fetch_down(StreamRing<T, RowValues>& ring, const StreamSource<T>& source,
+                                           const T* forward, const T* b, std::int64_t b_stride, int begin, int end,
+                                           int first_once) {
+    constexpr int C = batch_stream_chunk;
+    for (int i = begin; i < end; i += C)
+        source.template fetch<F>(ring, forward + std::int64_t(i) * (F * batch_tile), b + i * b_stride, b_stride,
+                                 end - i, i >= first_once ? source.once : source.usual);
+}
+// Of y only what went to global memory is fetched, once `spilled` tells that all of it is there.
+template <int B, class T, int RowValues>
+__device__ __forceinline__ void fetch_up(StreamRing<T, RowValues>& ring, const StreamSource<T>& source,
+                                         const T* backward, const T* y, std::int64_t y_stride, int begin, int end,
+                                         int first_kept, int first_once, Barrier* spilled) {
+    constexpr int C = batch_stream_chunk;
     bool is_spilled = false;
-    for (int i = (m - 1) / C * C; i >= 0 && i < m; i -= C) { // without rows: i = 0
+    for (int i = begin + (end - begin - 1) / C * C; i >= begin && i < end; i -= C) { // without rows: i = begin
         if (i < first_kept && !is_spilled) {
             wait_in_block(spilled, 0);
             __threadfence(); // copies do not go through the first-level cache
@@ -112,33 +117,49 @@ __device__ __forceinline__ void fetch_both_sweeps(StreamRing<T, BatchLayout<W, P
             is_spilled = true;
         }
         source.template fetch<B>(ring, backward + std::int64_t(i) * (B * batch_tile),
-                                 i < first_kept ? y + i * y_stride : nullptr, y_stride, m - i, source.usual);
+                                 i < first_kept ? y + i * y_stride : nullptr, y_stride, end - i,
+                                 i >= first_once ? source.once : source.usual);
     }
 }
 
-// What the sweeps of one thread have in common.
+// What the sweeps of one thread over a piece have in common.
 template <class T> struct StreamColumn {
-    int m, first_kept;
-    T* keep; // the thread's own
+    int begin, end; // the piece's rows
+    int first_kept; // of y, in shared memory
+    T* keep;        // the thread's own
     T* x;
     std::int64_t x_stride;
 };
 
-template <class T, int W, bool Periodic>
+// Restarting: some of the warp's systems could be solved in pieces, but others of the block could not.
+template <bool Restarting, class T, int W, bool Periodic>
 __device__ __forceinline__ void stream_down(StreamRing<T, BatchLayout<W, Periodic>::forward + 1>& ring,
-                                            const StreamColumn<T>& column,
-                                            detail::ForwardSweep<W, Periodic, T>& sweep) {
+                                            const StreamColumn<T>& column, detail::ForwardSweep<W, Periodic, T>& sweep,
+                                            Restarts<W, T> restarts) {
     constexpr int C = batch_stream_chunk, F = BatchLayout<W, Periodic>::forward, width = batch_width<T>;
-    const int m = column.m, first_kept = column.first_kept, whole = m / C * C;
+    const int begin = column.begin, end = column.end, first_kept = column.first_kept,
+              whole = begin + (end - begin) / C * C;
     const auto b = [&] { return ring.template single<F>() + threadIdx.x; };
-    T* to = column.x;
-    for (int i = 0; i < whole; i += C) {
-        T value[C][F + 1], y[C];
-        ring.wait();
-        ring.template read<F>(0, b(), value);
-        ring.give_back(); // all is in registers
+    T* to = column.x + begin * column.x_stride;
+    for (int i = begin; i < whole; i += C) {
+        T y[C];
+        const auto sweep_chunk = [&](auto each_row) {
+            T value[C][F + 1];
+            ring.wait();
+            ring.template read<F>(0, b(), value);
+            ring.give_back(); // all is in registers
 #pragma unroll
-        for (int j = 0; j < C; ++j) y[j] = sweep.row(value[j], value[j][F]);
+            for (int j = 0; j < C; ++j) {
+                y[j] = sweep.row(value[j], value[j][F]);
+                each_row(value[j], value[j][F]);
+            }
+        };
+        bool ahead = false;
+        if constexpr (Restarting) ahead = restarts.begin_chunk(i, sweep);
+        if (ahead)
+            sweep_chunk([&](const auto& forward, const T& own) { restarts.ahead(forward, own); });
+        else
+            sweep_chunk([](const auto&, const T&) {});
         if (i >= first_kept) {
             T* const place = column.keep + (i - first_kept) * width;
 #pragma unroll
@@ -151,10 +172,11 @@ __device__ __forceinline__ void stream_down(StreamRing<T, BatchLayout<W, Periodi
             }
         }
     }
-    if (whole < m) { // always kept (choose_shared)
+    if (whole < end) { // always kept (choose_shared)
+        if constexpr (Restarting) (void)restarts.begin_chunk(whole, sweep);
         ring.wait();
 #pragma unroll 1
-        for (int i = whole; i < m; ++i) {
+        for (int i = whole; i < end; ++i) {
             T value[1][F + 1];
             ring.template read<F>(i - whole, b() + (i - whole) * width, value);
             column.keep[(i - first_kept) * width] = sweep.row(value[0], value[0][F]);
@@ -163,16 +185,34 @@ __device__ __forceinline__ void stream_down(StreamRing<T, BatchLayout<W, Periodi
     }
 }
 
+// What is felt in a piece of the rows above it: whole chunks, from `longest` rows above on. This thread's system feels
+// only `reach` of them.
+template <class T, int W>
+__device__ __forceinline__ void stream_towards(StreamRing<T, BatchLayout<W, false>::forward + 1>& ring, int longest,
+                                               int reach, detail::ForwardSweep<W, false, T>& sweep) {
+    constexpr int C = batch_stream_chunk, F = BatchLayout<W, false>::forward;
+    for (int above = longest; above > 0; above -= C) {
+        if (above >= reach) sweep = {};
+        T value[C][F + 1];
+        ring.wait();
+        ring.template read<F>(0, ring.template single<F>() + threadIdx.x, value);
+        ring.give_back();
+#pragma unroll
+        for (int j = 0; j < C; ++j) sweep.row(value[j], value[j][F]);
+    }
+}
+
 template <class T, int W, bool Periodic>
 __device__ __forceinline__ void stream_up(StreamRing<T, BatchLayout<W, Periodic>::forward + 1>& ring,
                                           const StreamColumn<T>& column, detail::BackwardSweep<W, Periodic, T>& sweep) {
     constexpr int C = batch_stream_chunk, B = BatchLayout<W, Periodic>::backward, width = batch_width<T>;
-    const int m = column.m, first_kept = column.first_kept, whole = m / C * C;
-    T* to = column.x + (m - 1) * column.x_stride;
-    if (whole < m) {
+    const int begin = column.begin, end = column.end, first_kept = column.first_kept,
+              whole = begin + (end - begin) / C * C;
+    T* to = column.x + (end - 1) * column.x_stride;
+    if (whole < end) {
         ring.wait();
 #pragma unroll 1
-        for (int i = m - 1; i >= whole; --i) {
+        for (int i = end - 1; i >= whole; --i) {
             T value[1][B + 1];
             ring.template read<B>(i - whole, column.keep + (i - first_kept) * width, value);
             __stcs(to, sweep.row(value[0], value[0][B]));
@@ -180,7 +220,7 @@ __device__ __forceinline__ void stream_up(StreamRing<T, BatchLayout<W, Periodic>
         }
         ring.give_back();
     }
-    for (int i = whole - C; i >= 0; i -= C) {
+    for (int i = whole - C; i >= begin; i -= C) {
         T value[C][B + 1];
         ring.wait();
         const T* const y =
@@ -197,8 +237,9 @@ __device__ __forceinline__ void stream_up(StreamRing<T, BatchLayout<W, Periodic>
 
 #endif
 
-template <class T, int W, bool Periodic>
-__global__ void __launch_bounds__(batch_width<T> + 32, most_batch_blocks)
+// Pieces: systems are solved in pieces where they allow it. A kernel of its own, for it makes the other one slower.
+template <class T, int W, bool Periodic, bool Pieces>
+__global__ void __launch_bounds__(batch_width<T> + 32, most_stream_blocks)
     solve_streamed(const __grid_constant__ BatchSolveArguments<T> a) {
 #if __CUDA_ARCH__ >= 900
     using Layout = BatchLayout<W, Periodic>;
@@ -225,17 +266,32 @@ __global__ void __launch_bounds__(batch_width<T> + 32, most_batch_blocks)
     const std::int64_t tile_values = detail::tile_values<W, Periodic>(n);
     StreamRing<T, F + 1> ring(full, empty, slots, chunks);
     const T* const tables = a.values + first / batch_tile * tile_values;
+    // In pieces, the last one first, if that is so for all systems of the block; else all rows are one.
+    int longest = felt_throughout;
+    if constexpr (Pieces) longest = longest_reach_of(a.pieces, first, systems);
+    const bool in_pieces = Pieces && longest != felt_throughout;
+    const int piece = in_pieces ? a.pieces.rows : n, last = in_pieces ? (m - 1) / piece * piece : 0;
     if (__shfl_sync(0xffffffff, thread, 0) >= width) { // the compiler sees that whole warps take this way
-        fetch_both_sweeps<T, W, Periodic>(ring, {systems, warps, tile_values, read_once_policy(), usual_policy()},
-                                          tables, a.b + system_offset(a.b_shape, first), a.b_shape.row_stride,
-                                          a.x + system_offset(a.x_shape, first), a.x_shape.row_stride, m, first_kept,
-                                          spilled);
+        const StreamSource<T> source{systems, warps, tile_values, read_once_policy(), usual_policy()};
+        const T* const b = a.b + system_offset(a.b_shape, first);
+        const T* const y = a.x + system_offset(a.x_shape, first);
+        for (int begin = last; begin >= 0; begin -= piece) {
+            const int end = min(begin + piece, m);
+            const int kept = in_pieces ? begin : first_kept, first_once = in_pieces ? 0 : a.first_once;
+            fetch_down<F>(ring, source, tables, b, a.b_shape.row_stride, begin > 0 ? begin - longest : 0, end,
+                          first_once);
+            fetch_up<B>(ring, source, tables + std::int64_t(m) * (F * batch_tile), y, a.x_shape.row_stride, begin, end,
+                        kept, first_once, spilled);
+        }
         return;
     }
+    int reach = felt_throughout;
+    if constexpr (Pieces)
+        if (thread < systems) reach = a.pieces.reach_of(first + thread);
+    const bool restarts = Pieces && !in_pieces && __any_sync(0xffffffff, reach != felt_throughout);
     if (thread >= systems) return; // the first lane of a warp that is counted in `warps` stays
     T* const x = a.x + system_offset(a.x_shape, first) + thread;
-    const StreamColumn<T> column{m, first_kept, slots + chunks * (C * (F + 1) * width) + thread, x,
-                                 a.x_shape.row_stride};
+    T* const keep = slots + chunks * (C * (F + 1) * width) + thread;
     Values<W, T> own; // in place they are overwritten
     Values<W * W, T> corner;
     if constexpr (Periodic) {
@@ -248,20 +304,29 @@ __global__ void __launch_bounds__(batch_width<T> + 32, most_batch_blocks)
 #pragma unroll
         for (int k = 0; k < W * W; ++k) corner[k] = corners[k * batch_tile];
     }
-    detail::ForwardSweep<W, Periodic, T> down;
-    stream_down(ring, column, down);
-    if (first_kept > 0) {
-        order_before_copies(); // what was written above is read by copies on the way up
-        arrive(spilled);
-    }
     detail::BackwardSweep<W, Periodic, T> up;
-    if constexpr (Periodic) {
-        up.separator = down.separator(corner, own);
+    for (int begin = last; begin >= 0; begin -= piece) {
+        const int kept = in_pieces ? begin : first_kept;
+        const StreamColumn<T> column{begin, min(begin + piece, m), kept, keep, x, a.x_shape.row_stride};
+        detail::ForwardSweep<W, Periodic, T> down;
+        if constexpr (Pieces)
+            if (begin > 0) stream_towards<T, W>(ring, longest, reach, down);
+        if (restarts)
+            stream_down<Pieces>(ring, column, down, Restarts<W, T>(a.pieces.rows, reach));
+        else
+            stream_down<false>(ring, column, down, Restarts<W, T>(0, 0));
+        if (kept > begin) {
+            order_before_copies(); // what was written above is read by copies on the way up
+            arrive(spilled);
+        }
+        if constexpr (Periodic) {
+            up.separator = down.separator(corner, own);
 #pragma unroll
-        for (int s = 0; s < W; ++s)
-            if (m + s < n) x[(m + s) * column.x_stride] = up.separator[s];
+            for (int s = 0; s < W; ++s)
+                if (m + s < n) x[(m + s) * a.x_shape.row_stride] = up.separator[s];
+        }
+        stream_up(ring, column, up);
     }
-    stream_up(ring, column, up);
 #endif
 }
 

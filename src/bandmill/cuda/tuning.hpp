@@ -108,6 +108,8 @@ struct BatchTuning {
 // much room are best, and one if a warp of its own fetches for it; elimination waits for a division in every row.
 inline constexpr int batch_solve_blocks = 2, batch_stream_blocks = 1, batch_factor_blocks = 4;
 inline constexpr int most_batch_blocks = 8, most_batch_chunks = 16, most_stream_chunks = 8;
+// Those whose registers fit beside each other; there is no room for the rings of more, unless a system has few rows.
+inline constexpr int most_stream_blocks = 6;
 // The barriers of the streamed kernel, before its ring: two per chunk and one more, in whole lines.
 inline constexpr int batch_stream_barrier_bytes = (8 * (2 * most_stream_chunks + 1) + 127) / 128 * 128;
 // On their way to a multiprocessor. Memory answers after about 1 us, in which it could send 32 KB to each. Streams have
@@ -176,11 +178,41 @@ inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, st
         return choose_shared(tuning, blocks, use, rows, bytes_per_multiprocessor, bytes_per_block, reserved);
     };
     if (tuning.blocks > 0) return with(tuning.blocks);
-    const int most =
-        static_cast<int>(blocks_per_multiprocessor < most_batch_blocks ? blocks_per_multiprocessor : most_batch_blocks);
+    const int limit = use.streams ? most_stream_blocks : most_batch_blocks,
+              most = static_cast<int>(blocks_per_multiprocessor < limit ? blocks_per_multiprocessor : limit);
     for (int blocks = most; blocks >= usual_blocks; --blocks)
         if (const BatchShared shared = with(blocks); shared.first_kept == 0) return shared;
     return with(most < usual_blocks ? most : usual_blocks);
+}
+
+// Where y goes through memory the second-level cache catches its last rows, if everything else around them is fetched
+// as what is read once: two fifths of the cache, for what all blocks write. To fetch all rows like this is slow: once
+// the cache is full of other things, what is read once has little room in it, and so have writes (H200, open W = 2, n =
+// 100,000: 7.36 ms, rows from here on only 6.94; n = 4,096: 4.68, 4.51; n = 1,024 as here 1.00, none 1.04). Where y
+// does not leave the chip nothing has to be left in the cache (n = 256, periodic W = 2: 353 us, all read once 367). But
+// what is a little larger than the cache, and solved again and again, would drive itself out (4,096 systems with n =
+// 256, 75 MiB: 27.1 us, all read once 23.7; 40 MiB: 10.6, all read once 12.8).
+inline int choose_once(const BatchShared& shared, double bytes, std::int64_t cache_bytes, std::int64_t blocks) {
+    const double cache = static_cast<double>(cache_bytes);
+    if (shared.first_kept == 0) return bytes > 0.85 * cache && bytes < 4 * cache ? 0 : INT32_MAX;
+    const std::int64_t rows = cache_bytes * 2 / 5 / (256 * (blocks > 0 ? blocks : 1));
+    return shared.first_kept > rows ? static_cast<int>(shared.first_kept - rows) : 0;
+}
+
+// Systems of which y would leave the chip are solved in pieces of as many rows as stay there, where what happened
+// before is forgotten within so few rows (batch_reach.cuh). Shorter systems would gain nothing.
+inline constexpr int pieces_from = 2048, longest_reach = 192, felt_throughout = INT32_MAX;
+// What counts as forgotten, for something of size 1.
+template <class T> inline constexpr T unfelt = sizeof(T) == 8 ? T(0x1p-65) : T(0x1p-36);
+// Rows of a piece; 0: not in pieces.
+inline int choose_piece(int rows, const BatchShared& shared) {
+    if (rows < pieces_from || shared.first_kept == 0) return 0;
+    const auto up = [](int a, int b) { return (a + b - 1) / b; };
+    const int fits = (rows - shared.first_kept) / batch_stream_chunk;
+    if (fits == 0) return 0;
+    const int pieces = up(rows, fits * batch_stream_chunk),
+              piece = up(rows, pieces * batch_stream_chunk) * batch_stream_chunk;
+    return piece >= longest_reach ? piece : 0;
 }
 
 // Long open tridiagonal systems are split over the threads of a team of blocks (batch_split.cuh), from here on.
