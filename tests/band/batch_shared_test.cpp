@@ -109,17 +109,19 @@ TEST(BatchPieces, FitAndDoNotDependOnTheBatch) {
 // What is left in the cache for y: its last rows, no more of them than two fifths of it hold.
 TEST(BatchOnce, LeavesTheCacheToTheLastRowsOfY) {
     // Nothing leaves the chip: all in the cache, a little more, much more.
-    EXPECT_EQ(choose_once({4, 0, 0}, 30e6, 50 << 20, 132), INT32_MAX);
-    EXPECT_EQ(choose_once({4, 0, 0}, 80e6, 50 << 20, 132), 0);
-    EXPECT_EQ(choose_once({4, 0, 0}, 80e7, 50 << 20, 132), INT32_MAX);
-    EXPECT_EQ(choose_once({4, 400, 0}, 1e9, 50 << 20, 132), 0);
+    EXPECT_EQ(choose_once(0, 1, 30e6, 50 << 20, 132), INT32_MAX);
+    EXPECT_EQ(choose_once(0, 1, 80e6, 50 << 20, 132), 0);
+    EXPECT_EQ(choose_once(0, 1, 80e7, 50 << 20, 132), INT32_MAX);
+    EXPECT_EQ(choose_once(400, 1, 1e9, 50 << 20, 132), 0);
     for (const int blocks : {1, 2, 132, 1000}) {
-        const int from = choose_once({4, 1000000, 0}, 1e9, 50 << 20, blocks);
+        const int from = choose_once(1000000, 1, 1e9, 50 << 20, blocks);
         ASSERT_GT(from, 0);
         EXPECT_LE((1000000 - from) * 256.0 * blocks, 0.4 * (50 << 20));
         EXPECT_GT((1000001 - from) * 256.0 * blocks, 0.4 * (50 << 20));
     }
-    EXPECT_EQ(choose_once({4, 1000, 0}, 1e9, 0, 132), 1000); // no cache
+    EXPECT_EQ(choose_once(1000, 1, 1e9, 0, 132), 1000); // no cache
+    EXPECT_EQ(1000000 - choose_once(1000000, 2, 1e9, 50 << 20, 66),
+              1000000 - choose_once(1000000, 1, 1e9, 50 << 20, 132));
 }
 
 // Every row has a thread, a block's slots and messages fit its shared memory, and boxes are as the copy engine takes

@@ -58,24 +58,35 @@ template <class T> BatchShared shared_for(const BatchPlan& plan, const BatchShap
     const std::int64_t each = (blocks + limits.multiprocessors - 1) / limits.multiprocessors;
     const int rows =
         static_cast<int>(detail::interior_rows(shape.rows, shape.half_bandwidth, shape.boundary == Boundary::periodic));
-    const auto choose = [&](int usual, const BatchUse& use) {
-        const int barriers = use.streams ? batch_stream_barrier_bytes : 0;
-        BatchShared shared = choose_shared(
-            plan.tuning, usual, std::max<std::int64_t>(each, 1), use, rows, limits.shared_bytes_per_multiprocessor,
-            limits.shared_bytes_per_block - barriers, limits.reserved_shared_bytes_per_block + barriers);
+    // `values` are moved per row, those that do not stay on chip not counted.
+    const auto choose = [&](int usual, const BatchUse& use, int values) {
+        const int barriers = use.streams ? batch_stream_barrier_bytes : 0,
+                  reserved = limits.reserved_shared_bytes_per_block;
+        BatchShared shared = choose_shared(plan.tuning, usual, std::max<std::int64_t>(each, 1), use, rows,
+                                           limits.shared_bytes_per_multiprocessor,
+                                           limits.shared_bytes_per_block - barriers, reserved + barriers);
         shared.bytes += barriers;
+        const std::int64_t beside = std::max(limits.shared_bytes_per_multiprocessor / (shared.bytes + reserved), 1);
+        shared.first_once = choose_once(
+            shared.first_kept, use.kept_values, static_cast<double>(shape.rows * shape.batch) * values * sizeof(T),
+            limits.cache_bytes, std::min<std::int64_t>(blocks, beside * limits.multiprocessors));
         return shared;
     };
+    const int factored = kernels.forward + kernels.backward;
     switch (task) {
     case Task::solve:
         return choose(batch_solve_blocks,
-                      {batch_solve_chunk, std::max(kernels.forward, kernels.backward) + 1, 1, false});
-    case Task::stream: return choose(batch_stream_blocks, {batch_stream_chunk, kernels.forward + 1, 1, true});
-    case Task::factor: return choose(batch_factor_blocks, {batch_factor_chunk, kernels.diagonals, 0, false});
+                      {batch_solve_chunk, std::max(kernels.forward, kernels.backward) + 1, 1, false}, factored + 2);
+    case Task::stream:
+        return choose(batch_stream_blocks, {batch_stream_chunk, kernels.forward + 1, 1, true}, factored + 2);
+    case Task::factor:
+        return choose(batch_factor_blocks, {batch_factor_chunk, kernels.diagonals, 0, false},
+                      kernels.diagonals + factored);
     case Task::combine: break;
     }
     return choose(batch_factor_blocks,
-                  {batch_factor_chunk, std::max(kernels.diagonals, kernels.backward) + 1, kernels.kept, false});
+                  {batch_factor_chunk, std::max(kernels.diagonals, kernels.backward) + 1, kernels.kept, false},
+                  kernels.diagonals + 2);
 }
 
 // What of U has to go to the workspace: that of the rows that are not kept on chip.
@@ -114,7 +125,7 @@ template <class T> std::shared_ptr<BatchPlan> make_plan(Device device, const Bat
 template <class T, class Arguments>
 void launch(void (*kernel)(Arguments), const BatchShape& shape, const BatchShared& shared, Arguments& arguments,
             Stream stream, int more_threads = 0) {
-    arguments.room = {shared.chunks, shared.first_kept};
+    arguments.room = {shared.chunks, shared.first_kept, shared.first_once};
     const std::int64_t blocks = (shape.batch + batch_width<T> - 1) / batch_width<T>;
     if (blocks > INT32_MAX)
         throw InvalidArgument(std::to_string(shape.batch) +
@@ -218,12 +229,6 @@ void solve(const BatchFactor<T, Cuda>& factor, std::type_identity_t<FieldView<co
         return cuda::launch<T>(kernels.solve, shape, cuda::shared_for<T>(plan, shape, cuda::Task::solve), arguments,
                                stream);
     const cuda::BatchShared shared = cuda::shared_for<T>(plan, shape, cuda::Task::stream);
-    const std::int64_t blocks = (shape.batch + cuda::batch_width<T> - 1) / cuda::batch_width<T>;
-    const double bytes =
-        static_cast<double>(sizeof(T)) * (static_cast<double>(data.values.size()) +
-                                          2.0 * static_cast<double>(shape.rows) * static_cast<double>(shape.batch));
-    arguments.first_once = cuda::choose_once(shared, bytes, plan.limits.cache_bytes,
-                                             std::min<std::int64_t>(blocks, plan.limits.multiprocessors));
     cuda::launch<T>(plan.piece > 0 ? kernels.stream_pieces : kernels.stream, shape, shared, arguments, stream, 32);
 }
 

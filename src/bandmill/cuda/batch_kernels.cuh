@@ -15,10 +15,11 @@ using detail::BatchLayout;
 using detail::Values;
 
 // How a launch uses shared memory: a ring, then what is needed again of the rows from `first_kept` on, a multiple of
-// the chunk.
+// the chunk. And the cache: rows from `first_once` on are fetched as what is read once.
 struct BatchRoom {
-    int chunks;
-    int first_kept;
+    int chunks = 0;
+    int first_kept = 0;
+    int first_once = 0;
 };
 
 template <class T> struct BatchSolveArguments {
@@ -29,14 +30,13 @@ template <class T> struct BatchSolveArguments {
     T* x;
     FieldShape x_shape;
     BatchPieces pieces;
-    int first_once; // rows from here on are fetched as what is read once (choose_once); of solve_streamed
     BatchRoom room;
 };
 
 // What the sweeps of one thread have in common.
 template <class T> struct BatchColumn {
-    int m, first_kept, chunks; // interior rows; of BatchRoom
-    T *ring, *keep;            // shared memory; keep is the thread's own
+    int m, first_kept, first_once, chunks; // interior rows; of BatchRoom
+    T *ring, *keep;                        // shared memory; keep is the thread's own
     T* x;
     std::int64_t x_stride;
 };
@@ -47,7 +47,7 @@ __device__ __forceinline__ void sweep_down(const BatchColumn<T>& column, const T
                                            int reach, int piece) {
     constexpr int C = batch_solve_chunk, F = BatchLayout<W, Periodic>::forward, width = batch_width<T>;
     const int m = column.m, first_kept = column.first_kept;
-    const std::uint64_t once = read_once_policy();
+    const std::uint64_t once = read_once_policy(), usual = usual_policy();
     Ring<T, F, 1, C, 1> rows(column.ring, column.chunks);
     rows.set_table(forward);
     rows.set_single(0, b, b_stride);
@@ -55,7 +55,8 @@ __device__ __forceinline__ void sweep_down(const BatchColumn<T>& column, const T
     Restarts<W, T> restarts(piece, reach);
     int left = m; // to fetch
     const auto fetch = [&](int slot) {
-        rows.fetch(slot, left, once, once);
+        const std::uint64_t policy = m - left >= column.first_once ? once : usual;
+        rows.fetch(slot, left, policy, policy);
         left -= C;
     };
     for (int slot = 0; slot < column.chunks; ++slot) fetch(slot);
@@ -116,7 +117,7 @@ __device__ __forceinline__ void sweep_up(const BatchColumn<T>& column, const T* 
     rows.set_single(0, column.x + last * column.x_stride, column.x_stride);
     int next = last; // the chunk to fetch
     const auto fetch = [&](int slot) {
-        rows.fetch(slot, next < 0 ? 0 : m - next, once, usual, next < first_kept);
+        rows.fetch(slot, next < 0 ? 0 : m - next, next >= column.first_once ? once : usual, usual, next < first_kept);
         next -= C;
     };
     for (int slot = 0; slot < column.chunks; ++slot) fetch(slot);
@@ -166,8 +167,9 @@ __global__ void __launch_bounds__(batch_width<T>) solve_factored(const __grid_co
     T* const x = a.x + system_offset(a.x_shape, system);
     T* const ring = reinterpret_cast<T*>(shared);
     const int ring_values = a.room.chunks * batch_solve_chunk * (F + 1) * width;
-    const BatchColumn<T> column{m, a.room.first_kept,   a.room.chunks, ring, ring + ring_values + threadIdx.x,
-                                x, a.x_shape.row_stride};
+    const BatchColumn<T> column{
+        m, a.room.first_kept,   a.room.first_once, a.room.chunks, ring, ring + ring_values + threadIdx.x,
+        x, a.x_shape.row_stride};
     Values<W, T> own; // in place they are overwritten
     Values<W * W, T> corner;
     if constexpr (Periodic) {
@@ -259,7 +261,7 @@ __global__ void __launch_bounds__(batch_width<T>) eliminate(const __grid_constan
     if (system >= a.batch) return;
     const int n = a.n, m = static_cast<int>(detail::interior_rows(n, W, Periodic)), first_kept = a.room.first_kept;
     const std::int64_t tile = system / batch_tile, lane = system % batch_tile;
-    const std::uint64_t once = read_once_policy();
+    const std::uint64_t once = read_once_policy(), usual = usual_policy();
     const int chunks = a.room.chunks;
     T* const ring = reinterpret_cast<T*>(shared);
     T* const keep = ring + chunks * (C * max(streams, B + 1) * width) + threadIdx.x;
@@ -287,7 +289,8 @@ __global__ void __launch_bounds__(batch_width<T>) eliminate(const __grid_constan
     }
     int left = m; // rows to fetch
     const auto fetch_down = [&](int slot) {
-        down.fetch(slot, left, once, once);
+        const std::uint64_t policy = m - left >= a.room.first_once ? once : usual;
+        down.fetch(slot, left, policy, policy);
         left -= C;
     };
     for (int slot = 0; slot < chunks; ++slot) fetch_down(slot);
@@ -363,7 +366,7 @@ __global__ void __launch_bounds__(batch_width<T>) eliminate(const __grid_constan
             for (int s = 0; s < W; ++s)
                 if (m + s < n) x[(m + s) * a.x_shape.row_stride] = up.separator[s];
         }
-        sweep_up_combined({m, first_kept, chunks, ring, keep, x, a.x_shape.row_stride}, spilled, up);
+        sweep_up_combined({m, first_kept, 0, chunks, ring, keep, x, a.x_shape.row_stride}, spilled, up);
     }
 }
 

@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(batch_width<T> + 32, most_stream_blocks)
         const T* const y = a.x + system_offset(a.x_shape, first);
         for (int begin = last; begin >= 0; begin -= piece) {
             const int end = min(begin + piece, m);
-            const int kept = in_pieces ? begin : first_kept, first_once = in_pieces ? 0 : a.first_once;
+            const int kept = in_pieces ? begin : first_kept, first_once = in_pieces ? 0 : a.room.first_once;
             fetch_down<F>(ring, source, tables, b, a.b_shape.row_stride, begin > 0 ? begin - longest : 0, end,
                           first_once);
             fetch_up<B>(ring, source, tables + std::int64_t(m) * (F * batch_tile), y, a.x_shape.row_stride, begin, end,

@@ -120,6 +120,7 @@ struct BatchShared {
     int chunks;
     int first_kept; // row: those from here on are kept, and it is a multiple of the chunk
     int bytes;
+    int first_once = 0; // row: those from here on are fetched as what is read once
 };
 
 // What a block needs shared memory for. A value takes 256 bytes.
@@ -192,11 +193,11 @@ inline BatchShared choose_shared(const BatchTuning& tuning, int usual_blocks, st
 // does not leave the chip nothing has to be left in the cache (n = 256, periodic W = 2: 353 us, all read once 367). But
 // what is a little larger than the cache, and solved again and again, would drive itself out (4,096 systems with n =
 // 256, 75 MiB: 27.1 us, all read once 23.7; 40 MiB: 10.6, all read once 12.8).
-inline int choose_once(const BatchShared& shared, double bytes, std::int64_t cache_bytes, std::int64_t blocks) {
+inline int choose_once(int first_kept, int kept_values, double bytes, std::int64_t cache_bytes, std::int64_t blocks) {
     const double cache = static_cast<double>(cache_bytes);
-    if (shared.first_kept == 0) return bytes > 0.85 * cache && bytes < 4 * cache ? 0 : INT32_MAX;
-    const std::int64_t rows = cache_bytes * 2 / 5 / (256 * (blocks > 0 ? blocks : 1));
-    return shared.first_kept > rows ? static_cast<int>(shared.first_kept - rows) : 0;
+    if (first_kept == 0) return bytes > 0.85 * cache && bytes < 4 * cache ? 0 : INT32_MAX;
+    const std::int64_t rows = cache_bytes * 2 / 5 / (256 * kept_values * (blocks > 0 ? blocks : 1));
+    return first_kept > rows ? static_cast<int>(first_kept - rows) : 0;
 }
 
 // Systems of which y would leave the chip are solved in pieces of as many rows as stay there, where what happened
