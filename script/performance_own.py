@@ -6,11 +6,19 @@ LEAST_SHARE = 0.75  # of a solve, on a GPU
 
 TEXT = """A matrix for every system. **Solve** with a factor made before, and **both**: factor and solve in one call that
 leaves the matrices alone. Shares of a copy count what has to be moved: factor or diagonals, right-hand side and solution,
-each once. Long open tridiagonal systems are split over thread blocks, and nothing else is moved. With other long systems
-y goes to memory and back between the two sweeps as far as it is not kept on chip. In brackets: the share that counts this
-for the rows that all of a multiprocessor's shared memory could not keep (an H200's: 912 rows of 256 bytes; the kernels keep
-some 600, and the second-level cache catches a few more). **Speedup** is that of both over the fastest rival that factors
-and solves, its matrices put back off the clock."""
+each once. Long open systems are [split over thread blocks or solved in pieces](solver.md#long-open-systems-on-a-gpu) where
+that is possible, and nothing else is moved. With other long systems y goes to memory and back between the two sweeps as far
+as it is not kept on chip. In brackets: the share that counts this for the rows that all of a multiprocessor's shared memory
+could not keep (an H200's: 912 rows of 256 bytes; the kernels keep some 600, and the second-level cache catches a few more).
+**Speedup** is that of both over the fastest rival that factors and solves, its matrices put back off the clock."""
+
+# What a file of its own was measured for.
+REASONS = {
+    "own-million": "A million systems of all sizes, with rivals.",
+    "own-million-again": "Those of them that come closest to cuSPARSE, after factor and solve in one call became faster.",
+    "own-stiff": "Systems that are too long to be split, with a stiff matrix (sigma = 1,000), which cannot be solved in "
+                 "pieces: their y has to go through memory, so that 5/7 = 0.71 is the most that the first share can be.",
+}
 
 
 def fastest_rival(record):
@@ -74,6 +82,7 @@ def own_section(table, every):
             for kind in KINDS:
                 line += kinds.get(kind, ["", "", ""])[:3 if kind[1] == "open" else 2]
             lines.append(line)
-        parts += [f"`bench/results/{path.name}`: {run['device']}; {run['date']}, commit {run['commit']}.",
+        reason = REASONS.get(path.stem.partition("-")[2], "")
+        parts += [f"`bench/results/{path.name}`: {run['device']}; {run['date']}, commit {run['commit']}. {reason}".rstrip(),
                   verdicts(run["records"], cuda), table(head, lines)]
     return "\n\n".join(["## Matrices of their own", TEXT] + [part for part in parts if part]) if parts else ""
