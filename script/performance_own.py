@@ -69,11 +69,12 @@ def own_section(table, every):
         if run.get("benchmark") != "own":
             continue
         cuda, rows = run["backend"] == "cuda", {}
+        layouts = {r["layout"] for r in run["records"]}
         for r in run["records"]:
             if r["blocks"] + r["chunks"] == 0:  # else it is a trial of other launches
-                key = (r["layout"], r["dtype"], f"{r['batch']:,}", f"{r['n']:,}")
+                key = (*([r["layout"]] if len(layouts) > 1 else []), r["dtype"], f"{r['batch']:,}", f"{r['n']:,}")
                 rows.setdefault(key, {})[(r["half_bandwidth"], r["boundary"])] = cells(r, cuda)
-        head = ["layout", "precision", "systems", "n"]
+        head = (["layout"] if len(layouts) > 1 else []) + ["precision", "systems", "n"]
         for w, boundary in KINDS:
             head += [f"W={w} {boundary}: solve", "both"] + (["speedup"] if boundary == "open" else [])
         lines = []
