@@ -3,6 +3,8 @@
 
 #include "bandmill/base/field.hpp"
 
+#include <algorithm>
+#include <random>
 #include <vector>
 
 namespace bandmill::test {
@@ -134,6 +136,89 @@ TEST(FieldViewErrors, OffsetsBeyond64Bits) {
     expect_error<InvalidArgument>([&] { strided(&one, 2, 2, INT64_MAX / 16, INT64_MAX / 16); });
     // One row and one system: strides are never used.
     EXPECT_NO_THROW(strided(&one, 1, 1, far, far));
+}
+
+// Offsets of all elements in bytes, by the formula at the top of field.hpp.
+std::vector<std::int64_t> addresses(const FieldShape& shape, std::int64_t at, std::int64_t element_bytes) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < shape.rows; ++i)
+        for (std::int64_t m = 0; m < shape.batch; ++m)
+            all.push_back(at + element_bytes * (i * shape.row_stride + m % shape.tile * shape.batch_stride +
+                                                m / shape.tile * shape.tile_stride));
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+class RandomShapes {
+  public:
+    FieldShape next() {
+        const std::int64_t batch = pick(1, 7), tile = pick(1, 8);
+        return {pick(1, 4), batch, pick(-16, 16), pick(-16, 16), std::min(tile, batch), pick(-24, 24)};
+    }
+    std::int64_t pick(std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(bits_);
+    }
+
+  private:
+    std::mt19937 bits_{7};
+};
+
+// Against all addresses, for shapes of every kind: nested, crossing, reversed, with a last tile that is not full.
+TEST(FieldOverlap, ElementsThatShareAnAddressAreFound) {
+    RandomShapes random;
+    int fine = 0;
+    for (int trial = 0; trial < 20000; ++trial) {
+        const FieldShape shape = random.next();
+        const auto all = addresses(shape, 0, 1);
+        bool refused = false;
+        try {
+            detail::check_writable(shape);
+        } catch (const InvalidArgument&) {
+            refused = true;
+        }
+        ASSERT_EQ(refused, std::adjacent_find(all.begin(), all.end()) != all.end())
+            << shape.rows << " x " << shape.batch << ", strides " << shape.row_stride << ", " << shape.batch_stride
+            << ", tiles " << shape.tile << ", " << shape.tile_stride;
+        fine += !refused;
+    }
+    EXPECT_GT(fine, 4000);
+}
+
+TEST(FieldOverlap, ViewsThatShareBytesAreFound) {
+    RandomShapes random;
+    std::vector<char> memory(8192);
+    char* const middle = memory.data() + 4096;
+    int apart = 0;
+    for (int trial = 0; trial < 20000; ++trial) {
+        const FieldShape one = random.next(), other = trial % 2 == 0 ? one : random.next();
+        const std::int64_t size = 8, at = trial % 5 == 0 ? random.pick(-400, 400) : 8 * random.pick(-50, 50);
+        const auto read = addresses(one, 0, size), written = addresses(other, at, size);
+        bool shared = false;
+        for (const std::int64_t a : read)
+            for (const std::int64_t b : written) shared = shared || (a < b + size && b < a + size);
+        ASSERT_EQ(detail::overlap(one, middle, other, middle + at, 8), shared)
+            << one.rows << " x " << one.batch << ", strides " << one.row_stride << ", " << one.batch_stride
+            << ", tiles " << one.tile << ", " << one.tile_stride << "; at " << at;
+        apart += !shared;
+    }
+    EXPECT_GT(apart, 4000);
+    EXPECT_LT(apart, 16000);
+}
+
+// Large ones must not be taken for overlapping because there are many elements.
+TEST(FieldOverlap, FieldsSideBySideInOneBuffer) {
+    char* const at = reinterpret_cast<char*>(4096); // never looked at
+    const std::int64_t n = 1000000, batch = 1000003;
+    const FieldShape tiles{n, batch, 32, 1, 32, 2 * n * 32}, rows{n, batch, 2 * batch, 1, batch, 0},
+        points{n, batch, 2 * batch, 2, batch, 0};
+    EXPECT_FALSE(detail::overlap(tiles, at, tiles, at + 8 * n * 32, 8)); // [tile][field][row][lane]
+    EXPECT_TRUE(detail::overlap(tiles, at, tiles, at + 8 * (n * 32 - 1), 8));
+    EXPECT_FALSE(detail::overlap(rows, at, rows, at + 8 * batch, 8)); // [row][field][system]
+    EXPECT_TRUE(detail::overlap(rows, at, rows, at + 8 * (batch - 1), 8));
+    EXPECT_FALSE(detail::overlap(points, at, points, at + 8, 8));                // [row][system][field]
+    EXPECT_NO_THROW(detail::check_disjoint(tiles, at, tiles, at, 8));            // in place
+    const std::int64_t count = (batch + 3) / 4;                                  // of tiles
+    EXPECT_NO_THROW(detail::check_writable({n, batch, count, n * count, 4, 1})); // [lane][row][tile]
 }
 
 } // namespace

@@ -61,6 +61,26 @@ TEST_F(StencilErrors, OutputElementsThatMeet) {
     EXPECT_NO_THROW(out({3, 4, 1, 5, 4, 0})); // 0 4 8 12, 5 9 13 17, 10 14 18 22
 }
 
+// A last tile that is not full is computed by itself. What it and the others read and write is looked at before.
+TEST_F(StencilErrors, TilesThatMeetThoseOfAnotherPiece) {
+    const auto at = [&](std::int64_t offset, const FieldShape& shape) {
+        return FieldView<double, Space>(b.data() + offset, shape);
+    };
+    const FieldShape six{8, 6, 4, 1, 4, 32};
+    const auto tell = [&](const FieldView<double, Space>& in, const FieldView<double, Space>& out) {
+        expect_refused([&] { apply(second, in, out, Edges::periodic()); }, {"input", "overlap"});
+        expect_refused([&] { advect(in, 1.0, FieldView<double, Space>(a.data(), six), out); }, {"velocity", "overlap"});
+    };
+    tell(at(0, six), at(32, six));                // out's first piece is in's last tile
+    tell(at(32, six), at(0, six));                // out's last tile is in's first piece
+    tell(at(0, six), at(0, {8, 6, 4, 1, 4, 62})); // only the last tiles meet, 62 on 32
+    expect_refused(
+        [&] {
+            apply(second, FieldView<double, Space>(a.data(), six), at(0, {8, 6, 4, 1, 4, 0}));
+        },
+        {"one address", "stride 0"});
+}
+
 TEST_F(StencilErrors, EdgesThatCannotBe) {
     expect_refused([&] { apply(second, plane(a, 5, 1), plane(b, 5, 1), Edges::odd_at_point()); }, {"one point", "x"});
     expect_error<InvalidArgument>([] { (void)Edges::constant(NAN); }, {"not finite"});

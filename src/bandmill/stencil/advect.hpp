@@ -61,7 +61,7 @@ void check_advect(const Velocity<T, Space>& velocity, const Spacing& spacing, co
 template <class T, class Space, class Place>
 void advect_field(const FieldView<const T, Space>& velocity, double spacing, const FieldView<const T, Space>& in,
                   const FieldView<T, Space>& out, const Edges& edges, Into into, Place place) {
-    const FieldPieces pieces = field_pieces({velocity.shape(), in.shape(), out.shape()});
+    const FieldPieces pieces = field_pieces({{velocity, "velocity"}, {in, "input"}, {out, "output"}});
     for (int piece = 0; piece < pieces.count; ++piece)
         advect<T>(Velocity<T, Space>{piece_of(velocity, pieces, piece, 0), {}}, Spacing{spacing, 0},
                   piece_of(in, pieces, piece, 1), piece_of(out, pieces, piece, 2), {edges, Edges::leave()}, into,

@@ -48,7 +48,7 @@ template <class T, class Space, class Place>
 void apply_to_field(const Stencil& stencil, const FieldView<const T, Space>& in, const FieldView<T, Space>& out,
                     const Edges& edges, Into into, Place place) {
     require_along_x(stencil);
-    const FieldPieces pieces = field_pieces({in.shape(), out.shape()});
+    const FieldPieces pieces = field_pieces({{in, "input"}, {out, "output"}});
     for (int piece = 0; piece < pieces.count; ++piece)
         apply<T>(stencil, piece_of(in, pieces, piece, 0), piece_of(out, pieces, piece, 1), {edges, Edges::leave()},
                  into, place);

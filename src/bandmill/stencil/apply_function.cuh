@@ -71,7 +71,7 @@ void apply_function(const Reach& reach, const Function& function, std::type_iden
                     FieldView<T, Cuda> out, const Edges& edges = Edges::leave(), Into into = Into::replace,
                     Stream stream = {}) {
     detail::require_reach_along_x(reach);
-    const detail::FieldPieces pieces = detail::field_pieces({in.shape(), out.shape()});
+    const detail::FieldPieces pieces = detail::field_pieces({{in, "input"}, {out, "output"}});
     for (int piece = 0; piece < pieces.count; ++piece)
         apply_function<T>(reach, function, detail::piece_of(in, pieces, piece, 0),
                           detail::piece_of(out, pieces, piece, 1), {edges, Edges::leave()}, into, stream);

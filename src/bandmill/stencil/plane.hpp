@@ -101,8 +101,18 @@ struct FieldPieces {
     int count = 0;
     Piece piece[2];
 };
-// Throws InvalidArgument where sizes differ, or tiles of several widths.
-FieldPieces field_pieces(std::initializer_list<FieldShape> shapes);
+struct FieldPart {
+    template <class T, class Space>
+    FieldPart(const FieldView<T, Space>& view, const char* what)
+        : shape(view.shape()), data(view.data()), name(what), element_bytes(sizeof(T)) {}
+    FieldShape shape;
+    const void* data;
+    const char* name; // completes "the ..."
+    std::size_t element_bytes;
+};
+// The output comes last. Throws InvalidArgument where sizes differ, or tiles of several widths, and where the output
+// shares elements with itself or an input, which may be in another piece.
+FieldPieces field_pieces(std::initializer_list<FieldPart> views);
 
 template <class T, class Space>
 PlaneView<T, Space> piece_of(const FieldView<T, Space>& field, const FieldPieces& all, int piece, int view) {
