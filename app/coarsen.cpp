@@ -164,7 +164,9 @@ std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
     return chosen;
 }
 
-std::string or_dash(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
+std::string or_dash(double value, int digits) {
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
+}
 
 std::int64_t usual_points(double length, double per_length) {
     const double usual = std::ceil(per_length * length - 1e-9);
@@ -193,9 +195,9 @@ std::string report(const CoarseningSpec& spec, const CoarseningResult& result) {
     text += left_out_text(result.left_out.back());
     const bandmill::LogFit& fit = result.fit;
     if (fit.samples < 2) return text + no_fit_text(fit.from, fit.to, spec.until);
-    text += fmt::format("\nfit      l = {:.4f}(+-{}) {} {:.4f}(+-{}) log t   for {:.4g} <= t <= {:.4g}, r = {:.5f}\n",
+    text += fmt::format("\nfit      l = {:.4f}(+-{}) {} {:.4f}(+-{}) log t   for {:.4g} <= t <= {:.4g}, r = {}\n",
                         fit.intercept, or_dash(fit.intercept_error), fit.slope < 0 ? "-" : "+", std::abs(fit.slope),
-                        or_dash(fit.slope_error), fit.from, fit.to, fit.correlation);
+                        or_dash(fit.slope_error), fit.from, fit.to, or_dash(fit.correlation, 5));
     text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", fit.groups);
     text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially;\n";
     return text + fmt::format("         l = {:.1f} / n for a run with n interfaces\n", spec.interface_size());

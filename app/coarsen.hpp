@@ -16,7 +16,7 @@ std::vector<double> read_sample_times(const std::string& text, double until, dou
 // The samples nearest to 1, 2, 5, 10, ... that there are.
 std::vector<std::size_t> chosen_samples(const std::vector<double>& times);
 // What cannot be known of one run, or one group, is a dash.
-std::string or_dash(double value);
+std::string or_dash(double value, int digits = 4); // a dash for what is not finite
 
 // Everything of a study's description but its grid; what was left to us is settled, so that the options which a file
 // keeps are all there.

@@ -106,15 +106,17 @@ void write(bandmill::DataFile& file, const PlaneCoarseningResult& result) {
 }
 
 std::string fit_line(const char* name, const PowerFit& fit) {
-    return fmt::format("{:<8} {:.4f} t^({:.4f} +- {})   r = {:.5f}\n", name, fit.prefactor, fit.exponent,
-                       or_dash(fit.exponent_error), fit.correlation);
+    if (!std::isfinite(fit.exponent)) // their logarithms are not finite
+        return fmt::format("{:<8} no fit: there are samples without lines C = 0\n", name);
+    return fmt::format("{:<8} {:.4f} t^({:.4f} +- {})   r = {}\n", name, fit.prefactor, fit.exponent,
+                       or_dash(fit.exponent_error), or_dash(fit.correlation, 5));
 }
 
 std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result) {
     std::string text = "\n      time   mean l   std. error   area / interface length    members\n";
     for (const std::size_t i : chosen_samples(result.times))
-        text += fmt::format("{:10.4g} {:8.4f} {:>12} {:25.4f} {:10d}\n", result.times[i], result.size[i],
-                            or_dash(result.size_error[i]), result.length[i], result.members[i]);
+        text += fmt::format("{:10.4g} {:8.4f} {:>12} {:>25} {:10d}\n", result.times[i], result.size[i],
+                            or_dash(result.size_error[i]), or_dash(result.length[i]), result.members[i]);
     text += left_out_text(result.left_out.back());
     if (result.fit_samples < 2) return text + no_fit_text(result.fit_from, result.fit_to, spec.until);
     text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,16 +16,26 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-// Point-steps per second of one rank, from about half a second of the real thing.
+// Point-steps per second of one rank, from about half a second of the real thing. NaN if it does not fit in memory.
 template <class T> double try_rate(const bandmill::Study<T>& study, bool samples_every_step, const Machine& machine) {
     const std::int64_t points = study.spec(0, 1).points();
     const std::int64_t enough =
         (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
     const bandmill::MemberGroup group = study.groups().front();
     const std::int64_t members = std::clamp<std::int64_t>(enough, 1, group.count);
-    auto trial = std::visit(
-        [&](auto place) { return bandmill::Ensemble<T>(study.spec(0, members), study.initial(0, members), place); },
-        machine.where);
+    const auto make_trial = [&] {
+        return std::visit(
+            [&](auto place) { return bandmill::Ensemble<T>(study.spec(0, members), study.initial(0, members), place); },
+            machine.where);
+    };
+    std::optional<bandmill::Ensemble<T>> made;
+    try {
+        made.emplace(make_trial());
+    } catch (const bandmill::OutOfMemory&) {
+    } catch (const std::bad_alloc&) {
+    }
+    if (!made) return std::numeric_limits<double>::quiet_NaN();
+    bandmill::Ensemble<T>& trial = *made;
     bandmill::RunPlan plan{.end_time = static_cast<double>(group.steps) * trial.time_step(),
                            .every_step = samples_every_step,
                            .chunk = 50,
@@ -63,8 +77,9 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
         largest_group = std::max(largest_group, group.count);
     }
     const double rate = try_rate(study, samples_every_step, machine);
-    const double piece =
-        static_cast<double>(std::min(largest_group * points, largest_piece(machine)) * std::int64_t{sizeof(T)});
+    // A piece holds one member at least, however large that is.
+    const std::int64_t most = std::max<std::int64_t>(largest_piece(machine) / points, 1);
+    const double piece = static_cast<double>(std::min(largest_group, most)) * static_cast<double>(points) * sizeof(T);
     const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
     // Initial states on the host, the stepper's own copy, and one for a checkpoint; planes keep right-hand sides too.
     const double memory = (study.spec(0, 1).grid_y ? 4 : 3) * piece + sums + kept_bytes / ranks.size();
@@ -88,8 +103,11 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     }
     fmt::print("members    {} of {} points, {} steps\n", study.members(), points, steps);
     fmt::print("machine    {}{}\n", machine.device, ranks.size() > 1 ? fmt::format(", {} ranks", ranks.size()) : "");
-    fmt::print("time       about {} at {} point-steps per second (tried for half a second)\n",
-               readable_duration(work / rate), readable_rate(rate * ranks.size()));
+    if (std::isnan(rate))
+        fmt::print("time       not known: one member does not fit in memory here\n");
+    else
+        fmt::print("time       about {} at {} point-steps per second (tried for half a second)\n",
+                   readable_duration(work / rate), readable_rate(rate * ranks.size()));
     fmt::print("memory     about {}{}\n", readable_bytes(memory), ranks.size() > 1 ? " per rank" : "");
     fmt::print("file       {}\n", readable_bytes(file));
     fmt::print("checkpoint up to {}\n", readable_bytes(checkpoint));

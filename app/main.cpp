@@ -76,9 +76,7 @@ std::string unknown_option(const CLI::App& program, const std::vector<std::strin
 }
 
 int run(int argc, char** argv) {
-    CLI::App program{
-        "Ensembles of one-dimensional PDEs, and batches of banded systems that share one matrix, on CPU and "
-        "GPU."};
+    CLI::App program{"Ensembles of PDEs in one dimension or two, and batches of banded systems, on CPU and GPU."};
     program.name("bandmill");
     program.set_version_flag("--version", fmt::format("bandmill {} (commit {})", bandmill::version(), app::commit()),
                              "Print version and commit, and exit");

@@ -9,6 +9,8 @@
 #include "bandmill/band/batch.hpp"
 #include "bandmill/base/device.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace app {
@@ -174,6 +176,10 @@ template <class Space> class Runner : public OwnRunner {
     template <class T> OwnRecord run_in(const OwnCase& what) {
         const double sigma = options_.sigma.value_or(default_sigma(what.half_bandwidth));
         const BandMatrix matrix = make_matrix(what, sigma);
+        for (int k = -what.half_bandwidth; k <= what.half_bandwidth; ++k)
+            if (!std::isfinite(static_cast<T>(matrix.entry(k, 0))))
+                throw bandmill::InvalidArgument(fmt::format(
+                    "--sigma {} gives entries beyond the range of f32: choose a smaller one, or f64", sigma));
         const std::size_t unknowns = static_cast<std::size_t>(what.n * what.batch);
         const std::size_t combined_bytes = unknowns * sizeof(T) * static_cast<std::size_t>(2 * what.half_bandwidth + 3);
         const std::size_t solve_bytes = unknowns * sizeof(T) * static_cast<std::size_t>(factor_values(what) + 2);

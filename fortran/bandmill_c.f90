@@ -53,6 +53,9 @@ module bandmill_c
     function bandmill_last_error_row() bind(c) result(row)
       import; integer(c_int64_t) :: row
     end function
+    function bandmill_set_last_error(status, text) bind(c) result(same)
+      import; integer(c_int), value :: status; character(kind=c_char), intent(in) :: text(*); integer(c_int) :: same
+    end function
     function bandmill_c_version() bind(c, name='bandmill_version') result(text)
       import; type(c_ptr) :: text
     end function

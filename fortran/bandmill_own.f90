@@ -67,7 +67,8 @@ contains
         return
       else if (.not. alike(diagonals(d)%shape, diagonals(1)%shape)) then
         call settle_own(bandmill_invalid_argument, 'the diagonals differ in their sizes or strides: give every '// &
-          'diagonal one entry per row and system, in arrays of one shape', stat, errmsg)
+          'diagonal one entry per row and system, and a section of a larger array as a copy, (a(1:8:2, :))', &
+          stat, errmsg)
         return
       end if
     end do

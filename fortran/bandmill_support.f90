@@ -40,24 +40,19 @@ contains
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    if (status == bandmill_ok) then
-      call settle_own(status, '', stat, errmsg)
-    else
-      call settle_own(status, text_of(bandmill_last_error()), stat, errmsg)
-    end if
+    if (present(stat)) stat = int(status)
+    if (status == bandmill_ok) return
+    if (present(errmsg)) errmsg = text_of(bandmill_last_error())
+    if (.not. present(stat)) error stop 'bandmill: '//text_of(bandmill_last_error())
   end subroutine
 
+  ! A failure that the library does not know of yet.
   subroutine settle_own(status, text, stat, errmsg)
     integer(c_int), intent(in) :: status
     character(*), intent(in) :: text
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    if (present(errmsg) .and. status /= bandmill_ok) errmsg = text
-    if (present(stat)) then
-      stat = int(status)
-    else if (status /= bandmill_ok) then
-      error stop 'bandmill: '//text
-    end if
+    call settle(bandmill_set_last_error(status, text//c_null_char), stat, errmsg)
   end subroutine
 
   integer(c_int) function boundary_of(periodic)

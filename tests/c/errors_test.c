@@ -133,8 +133,8 @@ static void wrong_solves(void) {
     REFUSED_SHAPES(good, bandmill_strided(n, batch, 1, 1), "overlap");
     REFUSED_SHAPES(good, bandmill_strided(n, batch, 0, 1), "overlap");
     REFUSED_SHAPES(good, bandmill_strided(n, batch, INT64_MAX, 1), "64-bit");
-    REFUSED_SHAPES(good, bandmill_tiled(n, batch, 0), "systems per tile");
-    REFUSED_SHAPES(good, bandmill_tiled(n, batch, -4), "systems per tile");
+    REFUSED_SHAPES(good, bandmill_tiled(n, batch, 0), "at least one system per tile");
+    REFUSED_SHAPES(good, bandmill_tiled(n, batch, -4), "at least one system per tile");
     REFUSED_SHAPES(good, bandmill_tiled(n, batch, INT64_MAX / 2), "64-bit");
 #undef REFUSED_SHAPES
     REFUSED(bandmill_solve_f64(factor, b, good, b + 1, good, 0, NULL), invalid, "overlap in memory");
@@ -179,6 +179,11 @@ static void invalid_and_singular_matrices_name_the_row(void) {
     CHECK(bandmill_last_error_row() == -1);
     OK(tridiagonal(8, BANDMILL_OPEN, BANDMILL_F64, BANDMILL_CPU));
     CHECK(strstr(bandmill_last_error(), "factor is NULL") != NULL);
+    /* Bindings have errors of their own. */
+    CHECK(bandmill_set_last_error(BANDMILL_OUT_OF_MEMORY, "no room") == BANDMILL_OUT_OF_MEMORY);
+    CHECK(strcmp(bandmill_last_error(), "no room") == 0 && bandmill_last_error_row() == -1);
+    CHECK(bandmill_set_last_error(BANDMILL_INVALID_ARGUMENT, NULL) == BANDMILL_INVALID_ARGUMENT);
+    CHECK(strcmp(bandmill_last_error(), "") == 0);
 }
 
 static void* other_thread(void* start) {

@@ -238,6 +238,11 @@ def test_own_matrices_refuse_stiffness(bandmill, tmp_path, sigma):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_own_matrices_beyond_the_range_are_told(bandmill):
+    done = bandmill(*"bench own --backend cpu --n 9 --batch 2 --precision f32 --sigma 1e39".split())
+    assert done.returncode == 1 and "--sigma 1e+39" in done.stdout and "f64" in done.stdout
+
+
 # The sizes of the bars for factor and solve on a GPU; none may fall out of the set.
 def test_own_matrices_standard_set_has_every_size_with_a_bar(bandmill):
     listed = bandmill(*"bench own --backend cuda --list".split()).stdout

@@ -115,6 +115,22 @@ def test_a_step_that_is_too_long_is_told(tmp_path):
     assert "time step 0.0065 is above 0.0057" in done.stderr
 
 
+def test_planes_without_lines_have_no_fit_of_them(tmp_path):
+    printed = succeed(tmp_path, *small("--mean", "0.9", "--noise", "0.01", "--dt", "0.001", until=0.2)).stdout
+    assert "length   no fit" in printed and "nan" not in printed and "inf" not in printed
+    assert np.isinf(read(tmp_path / "coarsen.nc").domain_length).all()
+    flat = succeed(tmp_path, *small("--noise", "0", "--dt", "0.001", until=0.2), "--force-overwrite").stdout
+    assert "r = -\n" in flat and "nan" not in flat
+
+
+# A member is never cut into pieces: one of 17.6 million points is larger than the usual piece.
+def test_dry_run_counts_a_large_member_whole(tmp_path):
+    problem = "coarsen --dimensions 2 --members 1 --points 4200 --length 32pi --until 0.01 --dry-run --json -".split()
+    told = json.loads(succeed(tmp_path, *problem).stdout)
+    field = 8 * 4200**2
+    assert told["checkpoint_bytes"] >= field and told["memory_bytes"] >= 3 * field
+
+
 # --- bench plane
 
 
@@ -144,7 +160,7 @@ def test_bench_of_planes(tmp_path):
     "arguments, words",
     [
         (["--points", "4"], ["--points", "4"]),
-        (["--equation", "forced-cahn-hilliard"], ["no planes"]),
+        (["--equation", "forced-cahn-hilliard"], ["choose from diffusion, hyperdiffusion, cahn-hilliard ("]),
         (["--rivals", "nobody"], ["nobody"]),
     ],
 )

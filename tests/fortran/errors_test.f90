@@ -76,6 +76,10 @@ contains
     call factor%tridiagonal(zeros, fours, zeros, stat=stat, errmsg=errmsg)
     call refused(stat, errmsg, bandmill_singular_matrix, 'singular')
     call check(bandmill_error_row() == 6, 'the row of a singular matrix')
+    ! An error that is found in Fortran is the last one, too.
+    call factor%tridiagonal(ones, fours(:3), ones, stat=stat, errmsg=errmsg)
+    call refused(stat, errmsg, bandmill_invalid_argument, '3')
+    call check(bandmill_error() == trim(errmsg) .and. bandmill_error_row() == 0, 'the last error, found in Fortran')
     ! What failed left nothing behind.
     call factor%solve(ones, stat=stat, errmsg=errmsg)
     call refused(stat, errmsg, bandmill_invalid_argument, 'factor is NULL')

@@ -58,8 +58,8 @@ FieldShape check_field(FieldShape shape, const void* data, std::size_t alignment
         throw InvalidArgument("a view cannot have " + std::to_string(shape.batch) +
                               " systems (a batch holds zero or more): check the batch size");
     if (shape.tile < 0)
-        throw InvalidArgument("a view cannot have " + std::to_string(shape.tile) +
-                              " systems per tile: use 0 for a view without tiles");
+        throw InvalidArgument("a tiled view needs at least one system per tile: 32 is a good width (a shape without "
+                              "tiles has 0)");
     if (shape.tile == 0) shape.tile = std::max<std::int64_t>(shape.batch, 1);
     if (empty(shape)) return shape;
     if (data == nullptr)

@@ -37,6 +37,8 @@ const char* bandmill_status_name(int status);
 const char* bandmill_last_error(void);
 /* The row of the matrix it is about, counted from 0, for an invalid or a singular matrix; else -1. */
 int64_t bandmill_last_error_row(void);
+/* For bindings that find errors themselves: this is the last failure on this thread now. Returns the status. */
+int bandmill_set_last_error(int status, const char* text);
 
 /* --- The library and its places --- */
 

@@ -106,4 +106,7 @@ const char* bandmill_status_name(int status) {
 
 const char* bandmill_last_error(void) { return bandmill::c::last_error.text; }
 int64_t bandmill_last_error_row(void) { return bandmill::c::last_error.row; }
+int bandmill_set_last_error(int status, const char* text) {
+    return bandmill::c::remember(status, text != nullptr ? text : "");
+}
 }
