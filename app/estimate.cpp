@@ -23,14 +23,10 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
         (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
     const bandmill::MemberGroup group = study.groups().front();
     const std::int64_t members = std::clamp<std::int64_t>(enough, 1, group.count);
-    const auto make_trial = [&] {
-        return std::visit(
-            [&](auto place) { return bandmill::Ensemble<T>(study.spec(0, members), study.initial(0, members), place); },
-            machine.where);
-    };
     std::optional<bandmill::Ensemble<T>> made;
     try {
-        made.emplace(make_trial());
+        std::visit([&](auto place) { made.emplace(study.spec(0, members), study.initial(0, members), place); },
+                   machine.where);
     } catch (const bandmill::OutOfMemory&) {
     } catch (const std::bad_alloc&) {
     }

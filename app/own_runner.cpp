@@ -10,6 +10,7 @@
 #include "bandmill/base/device.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -176,10 +177,12 @@ template <class Space> class Runner : public OwnRunner {
     template <class T> OwnRecord run_in(const OwnCase& what) {
         const double sigma = options_.sigma.value_or(default_sigma(what.half_bandwidth));
         const BandMatrix matrix = make_matrix(what, sigma);
-        for (int k = -what.half_bandwidth; k <= what.half_bandwidth; ++k)
-            if (!std::isfinite(static_cast<T>(matrix.entry(k, 0))))
-                throw bandmill::InvalidArgument(fmt::format(
-                    "--sigma {} gives entries beyond the range of f32: choose a smaller one, or f64", sigma));
+        // Pivots that are not below a quarter of the range cannot be used (docs/solver.md).
+        for (std::int64_t i = 0; i < what.n; ++i)
+            if (!(std::abs(matrix.entry(0, i)) < std::numeric_limits<T>::max() / 4))
+                throw bandmill::InvalidArgument(fmt::format("--sigma {} gives entries too large for {}: choose a "
+                                                            "smaller one",
+                                                            sigma, word_of(what.precision, precision_words)));
         const std::size_t unknowns = static_cast<std::size_t>(what.n * what.batch);
         const std::size_t combined_bytes = unknowns * sizeof(T) * static_cast<std::size_t>(2 * what.half_bandwidth + 3);
         const std::size_t solve_bytes = unknowns * sizeof(T) * static_cast<std::size_t>(factor_values(what) + 2);
