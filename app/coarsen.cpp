@@ -195,10 +195,12 @@ std::string report(const CoarseningSpec& spec, const CoarseningResult& result) {
     text += left_out_text(result.left_out.back());
     const bandmill::LogFit& fit = result.fit;
     if (fit.samples < 2) return text + no_fit_text(fit.from, fit.to, spec.until);
-    text += fmt::format("\nfit      l = {:.4f}(+-{}) {} {:.4f}(+-{}) log t   for {:.4g} <= t <= {:.4g}, r = {}\n",
-                        fit.intercept, or_dash(fit.intercept_error), fit.slope < 0 ? "-" : "+", std::abs(fit.slope),
-                        or_dash(fit.slope_error), fit.from, fit.to, or_dash(fit.correlation, 5));
-    text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", fit.groups);
+    const auto error = [](double value) { return std::isfinite(value) ? fmt::format("(+-{:.4f})", value) : ""; };
+    text += fmt::format("\nfit      l = {:.4f}{} {} {:.4f}{} log t   for {:.4g} <= t <= {:.4g}, r = {}\n",
+                        fit.intercept, error(fit.intercept_error), fit.slope < 0 ? "-" : "+", std::abs(fit.slope),
+                        error(fit.slope_error), fit.from, fit.to, or_dash(fit.correlation, 5));
+    if (fit.groups > 1)
+        text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", fit.groups);
     text += "theory   l grows with log t: interfaces attract each other by forces that fall off exponentially;\n";
     return text + fmt::format("         l = {:.1f} / n for a run with n interfaces\n", spec.interface_size());
 }

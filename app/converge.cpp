@@ -58,6 +58,11 @@ ConvergenceSpec read_spec(Options& options) {
     const auto [fewest, most] = split_range("--points", options["points"]);
     spec.fewest_points = parse_size("--points", fewest);
     spec.most_points = parse_size("--points", most);
+    for (std::int64_t finest = spec.fewest_points; 0 < finest && finest < spec.most_points; finest *= 2)
+        if (finest > spec.most_points / 2)
+            throw UsageError(fmt::format("--points {} does not end with a grid of the study (each has twice as many "
+                                         "points as the one before): {}:{} would",
+                                         options["points"], spec.fewest_points, 2 * finest));
     spec.length = parse_positive("--length", options["length"]);
     spec.initial = {parse_real("--amplitude", options["amplitude"]), parse_real("--mode", options["mode"]),
                     parse_real("--mean", options["mean"])};
@@ -79,7 +84,7 @@ std::string json_of(const Options& options, const Machine& machine, const std::v
         .value("commit", commit())
         .value("device", machine.device)
         .value("date", utc_now())
-        .value("options", options.config(true))
+        .value("options", options.config(ConfigFor::results))
         .begin_array("rows");
     for (const ConvergenceRow& row : rows)
         json.begin_object()

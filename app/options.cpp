@@ -4,8 +4,10 @@
 #include "config.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -65,10 +67,13 @@ void Options::read_config_file() {
     for (One& one : all_)
         if (one.is_flag && one.parser && one.parser->count() > 0) one.value = one.typed_flag ? "true" : "false";
     if (config_file_.empty()) return;
+    if (std::error_code none; std::filesystem::is_directory(config_file_, none))
+        throw UsageError(fmt::format("cannot read --config '{}': it is a folder", config_file_));
     std::ifstream file(config_file_, std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
+    std::string text(std::istreambuf_iterator<char>(file), {});
     if (!file.is_open() || file.bad())
         throw UsageError(fmt::format("cannot read --config '{}': {}", config_file_, std::strerror(errno)));
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3); // a mark that some editors put first
     read_config(text, fmt::format("--config '{}'", config_file_));
 }
 
@@ -85,12 +90,15 @@ void Options::read_config(std::string_view text, std::string_view source) {
     }
 }
 
-std::string Options::config(bool manner_too) const {
+std::string Options::config(ConfigFor whom) const {
+    constexpr std::string_view beside[] = {"json", "force-overwrite", "quiet", "dry-run"};
     std::string text;
     for (const One& one : all_) {
-        if (!manner_too && one.decides == Decides::manner) continue;
+        if (whom == ConfigFor::checkpoint && one.decides == Decides::manner) continue;
+        if (whom == ConfigFor::results && std::find(std::begin(beside), std::end(beside), one.name) != std::end(beside))
+            continue;
         if (one.value.empty()) {
-            if (manner_too) text += fmt::format("# {} =\n", one.name);
+            if (whom != ConfigFor::checkpoint) text += fmt::format("# {} =\n", one.name);
             continue;
         }
         text += fmt::format("{} = {}\n", one.name, config_value(one.value));

@@ -16,6 +16,10 @@ namespace app {
 // What an option decides: the data (kept in checkpoints, which resume with the same), or how a run goes about it.
 enum class Decides { data, manner };
 
+// A config file that gives the same again: `checkpoint` has what decides the data, `results` all but what a run says
+// and does beside them (a file that replaced another must not make the next one do so), `user` everything.
+enum class ConfigFor { checkpoint, results, user };
+
 class Options {
   public:
     // An empty default is an option that need not be given.
@@ -28,8 +32,7 @@ class Options {
     // Once the command line is parsed: reads the config file, if one is named. Throws UsageError.
     void read_config_file();
     void read_config(std::string_view text, std::string_view source);
-    // All that decide the data, or all: as a config file that gives the same again.
-    std::string config(bool manner_too) const;
+    std::string config(ConfigFor whom) const;
     bool asks_for_config() const { return print_config_; }
 
     const std::string& operator[](std::string_view name) const { return find(name).value; }

@@ -25,7 +25,7 @@ void add_study(CLI::App& program, const StudyCommand& study) {
             options->read_config_file();
             study.settle(*options);
             if (options->asks_for_config()) {
-                if (ranks.is_root()) fmt::print("# bandmill {}\n{}", study.name, options->config(true));
+                if (ranks.is_root()) fmt::print("# bandmill {}\n{}", study.name, options->config(ConfigFor::user));
                 return 0;
             }
             return study.run(*options, ranks, nullptr);

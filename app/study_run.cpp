@@ -74,7 +74,7 @@ std::vector<bandmill::Attribute> provenance(const char* title, const Options& op
             {"source", fmt::format("bandmill {}", bandmill::version())},
             {"version", bandmill::version()},
             {"commit", commit()},
-            {"options", options.config(true)},
+            {"options", options.config(ConfigFor::results)},
             {"backend", word_of(machine.backend, backend_words)},
             {"device", machine.device},
             {"threads", std::int64_t{machine.threads}},
@@ -159,7 +159,7 @@ bandmill::CampaignPlan plan_of(const char* study, const Options& options, const 
     plan.first_checkpoint_after = soon ? plan.checkpoint_every : 120;
     plan.head.study = study;
     plan.head.version = bandmill::version();
-    plan.head.options = options.config(false);
+    plan.head.options = options.config(ConfigFor::checkpoint);
     plan.stop_asked = [] { return SignalWatch::seen() != 0; };
     return plan;
 }

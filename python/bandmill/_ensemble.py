@@ -242,10 +242,14 @@ class Ensemble(Description):
 
     def _attributes(self) -> dict[str, Any]:
         """What is run, by the names that files of studies have for it."""
-        own = {key: value for key, value in vars(self.equation).items() if isinstance(value, float)}
-        o = self._options
-        names = ("length", "points", "ends", "time_step", "seed", "dtype")
-        attributes = {"equation": self.equation._name, **own, "members": self.members, **{key: o[key] for key in names}}
+        equation, o = self.equation, self._options
+        own = {key: value for key, value in vars(equation).items() if isinstance(value, float)}
+        if not own and equation._fields:  # an equation by its name, whose fields have none here
+            own["equation_fields"] = list(equation._fields)
+        own |= {key: of[0] for key, of in equation._parameters.items() if len(of) == 1}
+        names = ["length", "points", "ends", "time_step", "seed", "dtype"]
+        names += ["end_value"] * (o["ends"] == "dirichlet") + ["first_member"] * (o["first_member"] != 0)
+        attributes = {"equation": equation._name, **own, "members": self.members, **{key: o[key] for key in names}}
         attributes |= {"device": self.device, "version": _bandmill.version}
         return {key: value for key, value in attributes.items() if value is not None}
 

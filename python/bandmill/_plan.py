@@ -174,8 +174,7 @@ def factor(
 
     Raises SingularMatrixError or InvalidMatrixError where ab cannot be solved with.
     """
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise InvalidArgumentError(f"threads={threads!r}: pass how many threads to use, 1 or more, or leave it out")
+    threads = 0 if threads is None else count(threads, "threads", 1, 2**31 - 1)
     refuse_mask(ab, "ab")
     framework = find_framework(ab)
     try:
@@ -195,7 +194,7 @@ def factor(
         bool(periodic),
         0 if name is None else _bits(name),
         where,
-        threads or 0,
+        threads,
     )
     first = name or ("float32" if entries.dtype == np.float32 else "float64")
     first_device = where if where != _ANY_DEVICE else (_CPU if framework is None else framework.device(ab))
@@ -245,7 +244,13 @@ def _solve_jax(plan: Plan, b: Any, out: Any, axis: int, framework: Any) -> Any:
     x = plan._native.solve_jax(b.block_until_ready(), axis)  # JAX computes in the background
     if x is not None:
         return x
-    return plan._native.solve_jax(b.astype(plan._dtype).block_until_ready(), axis).astype(b.dtype)
+    converted = b.astype(plan._dtype)
+    if str(converted.dtype) != plan._dtype:
+        raise InvalidArgumentError(
+            "the plan computes in float64, which JAX has no arrays of now (jax_enable_x64 is off): enable it, or make "
+            'the plan with dtype="float32"'
+        )
+    return plan._native.solve_jax(converted.block_until_ready(), axis).astype(b.dtype)
 
 
 def _new_plan(native: _bandmill.Plan, dtype: str | None, device: int, first: tuple[str, int]) -> Plan:

@@ -237,7 +237,7 @@ Problem check_b(const Plan& plan, const Operand& b, std::int64_t axis) {
     const nb::dlpack::dtype type = b.type;
     if (type != nb::dtype<float>() && type != nb::dtype<double>())
         refuse_type("b holds " + dtype_text(type) +
-                    " (bandmill solves float32 and float64): convert it first, as in b.astype(float)");
+                    " (bandmill solves float32 and float64): convert it to one of them first");
     const auto axes = static_cast<std::int64_t>(b.axes);
     if (axes == 0)
         throw InvalidArgument("b has no axes (a right-hand side needs one for the unknowns): pass an array of shape (" +

@@ -99,6 +99,10 @@ def test_to_xarray_tells_what_was_run(tmp_path):
     forced = bandmill.Ensemble(bandmill.ForcedCahnHilliard([1, 2, 3]), initial=np.zeros(16), time_step=0.01)
     given = forced.advance(steps=1).to_xarray()
     assert "seed" not in given.attrs and "amplitude" not in given.attrs and given.attrs["speed"] == 0.5
+    options = {"points": 16, "time_step": 0.01, "ends": "dirichlet", "end_value": 0.25, "first_member": 3}
+    named = bandmill.Ensemble(bandmill.Equation("cahn-hilliard", 0.02), 2, seed=1, **options)
+    given = named.advance(steps=1).to_xarray().attrs
+    assert given["equation_fields"] == [0.02] and given["end_value"] == 0.25 and given["first_member"] == 3
 
 
 def test_without_xarray(monkeypatch):

@@ -62,7 +62,7 @@ def test_singular():
         ({"device": "cuda:x"}, ValueError, "is not known"),
         ({"device": 3.5}, ValueError, "is not known"),
         ({"threads": 0}, ValueError, "threads=0"),
-        ({"threads": "two"}, ValueError, "threads='two'"),
+        ({"threads": "two"}, TypeError, "threads='two'"),
     ],
 )
 def test_options(options, error, text):
@@ -79,7 +79,7 @@ def test_no_gpu():
 @pytest.mark.parametrize(
     "b, options, error, text",
     [
-        (np.ones((10, 3), int), {}, TypeError, r"b holds int64 .* as in b.astype\(float\)"),
+        (np.ones((10, 3), int), {}, TypeError, r"b holds int64 .* convert it"),
         (np.ones((10, 3), bool), {}, TypeError, "b holds bool"),
         (np.ones((10, 3), complex), {}, TypeError, r"b holds complex128 .*plan.solve\(b.real\) \+ 1j"),
         (np.ones((10, 3), np.float16), {}, TypeError, "b holds float16"),

@@ -162,6 +162,28 @@ def test_distributions_are_shares_and_densities(tmp_path):
         figures.distributions(data.drop_vars("interface_histogram"))
 
 
+def test_growth_before_the_usual_beginning_is_drawn(tmp_path):
+    files.coarsen(tmp_path / "a.nc")
+    data = bandmill.open(tmp_path / "a.nc")
+    early = data.assign_coords(time=data.time * 1e-6)
+    assert float(early.time.max()) < 0.1
+    figures.domain_growth(early)
+
+
+def test_maps_without_extent_are_refused(tmp_path):
+    files.flow_map(tmp_path / "map.nc")
+    data = bandmill.open(tmp_path / "map.nc")
+    same = data.assign_coords(mean=np.full(data.sizes["mean"], 0.5))
+    for draw in (figures.flow_maps, figures.patterns):
+        with pytest.raises(bandmill.InvalidArgumentError, match="cells with mean = 0.5.*no map"):
+            draw(same)
+
+
+def around(values):
+    """Position by time, with the first point again at the other end."""
+    return np.vstack([values.T, values.T[:1]])
+
+
 @pytest.mark.parametrize("log_time", [False, True])
 def test_space_time_shows_one_member(tmp_path, log_time):
     data = files.simulate(tmp_path / "run.nc")
@@ -169,7 +191,7 @@ def test_space_time_shows_one_member(tmp_path, log_time):
     axes = figure.axes[0]
     (mesh,) = axes.collections
     shown = data.C.isel(member=1, time=slice(1 if log_time else 0, None))
-    assert np.array_equal(np.asarray(mesh.get_array()), shown.values.T)
+    assert np.array_equal(np.asarray(mesh.get_array()), around(shown.values))
     assert axes.get_xscale() == ("log" if log_time else "linear")
     assert mesh.get_clim() == (-np.abs(shown).max(), np.abs(shown).max())
     for part in ("member 1", "gamma = 0.01", r"L = 2\pi", "N = 16", "0.01", "seed 1"):
@@ -195,7 +217,7 @@ def test_parts_of_files_are_drawn(tmp_path):
         (data.sel(member=[3, 5]).transpose("x", "member", "time"), 3, 3),
     ]:
         values, text = shown(part) if number is None else shown(part, number)
-        assert np.array_equal(values, written.C.isel(member=member).values.T)
+        assert np.array_equal(values, around(written.C.isel(member=member).values))
         assert f"f_0 = {float(written.forcing[member]):.4g}" in text
         assert f"member {member}" in text or "member" not in part.coords
     with pytest.raises(bandmill.InvalidArgumentError, match="no member 1: it has 3, 5"):
@@ -218,7 +240,7 @@ def test_space_time_with_values_that_are_not_finite(tmp_path):
     data = files.simulate(tmp_path / "run.nc")
     data["C"][6:] = np.nan
     mesh = figures.space_time(data).axes[0].collections[0]
-    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), np.isnan(data.C[:, 0].values.T))
+    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), np.isnan(around(data.C[:, 0].values)))
     data["C"][:] = np.nan
     for draw in (figures.space_time, figures.patterns):
         with pytest.raises(bandmill.InvalidArgumentError, match="no finite values"):

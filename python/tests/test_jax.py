@@ -41,6 +41,15 @@ def test_precision_of_the_plan():
     assert np.array_equal(x, bandmill.factor(ab).solve(np.arange(20.0)).astype(np.float32))
 
 
+def test_without_doubles():
+    jax.config.update("jax_enable_x64", False)
+    ab = bandmill.toeplitz([-1, 4, -1], 20)
+    b = jax.numpy.arange(20, dtype="float32")
+    assert bandmill.factor(ab, dtype="float32").solve(b).dtype == "float32"
+    with pytest.raises(bandmill.InvalidArgumentError, match="jax_enable_x64 is off"):
+        bandmill.factor(ab, dtype="float64").solve(b)
+
+
 def test_refused():
     plan = bandmill.factor(bandmill.toeplitz([-1, 4, -1], 10))
     b = jax.numpy.ones(10)

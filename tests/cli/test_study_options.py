@@ -40,6 +40,24 @@ def test_bad_config_files(tmp_path, text, words):
     assert os.listdir(tmp_path) == ["bad.conf"]
 
 
+def test_a_config_file_may_begin_with_a_mark_and_is_no_folder(tmp_path):
+    (tmp_path / "marked.conf").write_bytes(b"\xef\xbb\xbfmembers = 7\n")
+    assert "members = 7\n" in succeed(tmp_path, "coarsen", "--config", "marked.conf", "--print-config").stdout
+    assert_refused(run(tmp_path, "coarsen", "--config", "."), "--config '.'", "folder")
+
+
+# Options in a file of results make the same data again, and nothing else: they replace no file, and write no second one.
+def test_stored_options_replace_nothing(tmp_path):
+    small = "coarsen --members 2 --points 16 --until 1 --json a.json --force-overwrite --quiet".split()
+    succeed(tmp_path, *small, "--out", "a.nc")
+    (tmp_path / "again.conf").write_text(read(tmp_path / "a.nc").attrs["options"])
+    (tmp_path / "other.nc").write_text("precious")
+    assert_refused(run(tmp_path, "coarsen", "--config", "again.conf", "--out", "other.nc"), "other.nc")
+    assert (tmp_path / "other.nc").read_text() == "precious"
+    done = succeed(tmp_path, "coarsen", "--config", "again.conf", "--out", "again.nc")
+    assert "written to again.nc" in done.stdout
+
+
 BAD = [
     (["coarsen", "--members", "0"], ["--members"]),
     (["coarsen", "--members", "2^70"], ["--members", "2^70"]),
@@ -91,6 +109,7 @@ BAD = [
     (["converge", "--equation", "forced-cahn-hilliard", "--forcing", "0:2"], ["--forcing", "one run"]),
     (["converge", "--points", "128:2^62"], ["points"]),
     (["converge", "--points", "128"], ["--points"]),
+    (["converge", "--points", "100:300"], ["--points 100:300", "100:400 would"]),
     (["converge", "--points", "8:64"], ["10"]),
     (["converge", "--points", "512:128"], ["512"]),
     (["converge", "--dt-over-dx", "0"], ["--dt-over-dx"]),

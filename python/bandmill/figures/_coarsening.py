@@ -48,9 +48,10 @@ class Growth:
         return self.fit["intercept"] + self.fit["slope"] * np.log(time)
 
     def shown(self) -> np.ndarray:
-        """Samples that are drawn: from a quarter of the fit's beginning on, a thousand at most."""
-        start = self.fit.get("from", 0.4) / 4
-        return thinned(self.time, np.flatnonzero((self.time >= start) & np.isfinite(self.mean)))
+        """Samples that are drawn: from a quarter of the fit's beginning on if there are any, a thousand at most."""
+        known = (self.time > 0) & np.isfinite(self.mean)
+        late = known & (self.time >= self.fit.get("from", 0.4) / 4)
+        return thinned(self.time, np.flatnonzero(late if late.any() else known))
 
 
 def read_growth(source: Any) -> Growth:
@@ -207,7 +208,7 @@ def distributions(source: Any) -> Any:
     ]
     legend_above(figure, handles, 2)
     members = int(data["interface_histogram"][rows[0]].sum())
-    footer(figure, [f"{members:,} runs"] + problem(result) + seed_of(result) + provenance(result))
+    footer(figure, [runs(members)] + problem(result) + seed_of(result) + provenance(result))
     return figure
 
 

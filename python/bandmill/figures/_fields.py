@@ -82,6 +82,11 @@ def space_time(source: Any, member: int | None = None, *, log_time: bool = False
     else:
         keep = keep[evenly(keep.size, MOST_COLUMNS)]
     field = data["C"].isel(member=place, time=keep, x=places).transpose("x", "time").values
+    whole = data["x"].values
+    positions = whole[places]
+    if is_periodic(result) and whole.size > 1:  # the first point stands at the other end, too
+        end = whole[-1] + (whole[-1] - whole[0]) / (whole.size - 1)
+        positions, field = np.append(positions, end), np.vstack([field, field[:1]])
     figure = new_figure(PAGE * 0.75, 2.9)
     axes = figure.add_subplot()
     axes.grid(False)
@@ -89,7 +94,7 @@ def space_time(source: Any, member: int | None = None, *, log_time: bool = False
     low, high = colour_range(result, field)
     picture = axes.pcolormesh(
         times[keep],
-        data["x"].values[places],
+        positions,
         np.ma.masked_invalid(field),
         shading="nearest",
         cmap=FIELD_COLOURS,

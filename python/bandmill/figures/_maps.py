@@ -53,6 +53,13 @@ def panels_of(result: Result) -> list[Panel]:
             "lists, as in .isel(mean=slice(0, 10))"
         )
     *others, y, x = result.data["class"].dims
+    for name in (x, y):
+        values = result.data[name].values
+        if values.size > 1 and values.min() == values.max():
+            raise InvalidArgumentError(
+                f"{result.name} has {values.size} cells with {name} = {values[0]:g} (the ends of its axis are equal): "
+                "there is no map to draw"
+            )
     found = []
     for index in np.ndindex(*(result.data.sizes[name] for name in others)):
         data = result.data.isel(dict(zip(others, index, strict=True)))

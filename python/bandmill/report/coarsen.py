@@ -130,9 +130,12 @@ def meaning(curves: list[dict[str, Any]]) -> str:
     first = fitted[0]["fit"]
     text += (
         f" In {escaped(fitted[0]['name'])} the domains grow by {with_error(first['slope'], first['slope_error95'])} "
-        f"for every factor e of time, {number(first['slope'] * math.log(10), 3)} for every factor ten: growth by log t, "
-        "as interfaces that attract each other by exponentially small forces give."
+        f"for every factor e of time, {number(first['slope'] * math.log(10), 3)} for every factor ten"
     )
+    if first["slope"] > (first["slope_error95"] or 0):
+        text += ": growth by log t, as interfaces that attract each other by exponentially small forces give."
+    else:
+        text += ": these runs show no growth."
     text += "".join(comparison(first, other["fit"], other["name"]) for other in fitted[1:2])
     worst = max(c["largestResidual"] for c in fitted)
     text += f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the fit's window."

@@ -120,6 +120,10 @@ def section(name: str, results: Results) -> Section:
     if len(shape) < 2 or any(label not in results.variables for label in dimensions):
         raise ValueError("its axes are missing")
     y, x = dimensions[-2:]
+    for label in (y, x):
+        values = results.variables[label]
+        if values.size > 1 and values.min() == values.max():
+            raise ValueError(f"all cells along {label} have the same value: there is no map to draw")
     panels = panels_of(results, dimensions[:-2], shape[:-2])
     fields = fields_of(results, dimensions)
     flat = (len(panels), *shape[-2:])

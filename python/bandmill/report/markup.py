@@ -66,6 +66,8 @@ def with_error(value: float | None, error: float | None) -> str:
     if not error or not math.isfinite(error):
         return number(value)
     places = max(0, 1 - math.floor(math.log10(error)))
+    if places > 9:  # both are next to nothing, or the value is known to the last digit
+        return f"{number(value)} ± {number(error, 2)}"
     return f"{value:.{places}f} ± {error:.{places}f}".replace("-", "−")
 
 

@@ -5,12 +5,13 @@ const PHASES = [[0, "#0072B2"], [0.5, "#ffffff"], [1, "#D55E00"]];
 report.draw.simulate = async (name, data) => {
   const values = await unpack(data.field);
   const [, records, points] = data.field.shape;
-  const finite = values.filter(Number.isFinite);
-  const most = finite.reduce((top, value) => Math.max(top, Math.abs(value)), 0) || 1;
   const profile = (member, record) => {
     const start = (member * records + record) * points;
     return values.subarray(start, start + points);
   };
+  // Of one member: another may have left all bounds.
+  const largest = (member) => values.subarray(member * records * points, (Number(member) + 1) * records * points)
+    .reduce((top, value) => Number.isFinite(value) ? Math.max(top, Math.abs(value)) : top, 0) || 1;
   const member = byId(name + "-member"), slider = byId(name + "-time");
   const field = name + "-field";
   const position = data.position === "x" ? "position x" : MOVING;
@@ -20,6 +21,7 @@ report.draw.simulate = async (name, data) => {
   const drawField = () => {
     const lines = Array.from({length: records}, (_, t) => profile(member.value, t));
     const rows = Array.from({length: points}, (_, x) => Float32Array.from(lines, (line) => line[x]));
+    const most = largest(member.value);
     const bar = narrow() ? {orientation: "h", y: -0.32, thickness: 12, len: 1} : {thickness: 14, len: 1};
     return plot(field, [
       {type: "heatmap", z: rows, x: data.time, y: data.x, colorscale: PHASES, zmin: -most, zmax: most, zsmooth: false,
@@ -37,6 +39,7 @@ report.draw.simulate = async (name, data) => {
     byId(name + "-said").textContent = known.length === 0 ? `At t = ${show(data.time[at])} this run is not finite.` :
       `At t = ${show(data.time[at])}: C from ${show(Math.min(...known))} to ${show(Math.max(...known))}, ` +
       `mean ${show(known.reduce((a, b) => a + b, 0) / known.length, 3)}, ${changes} sign changes.`;
+    const most = largest(member.value);
     return plot(name + "-profile", [
       {x: data.x, y: Array.from(profile(member.value, 0)), mode: "lines", line: {color: "#8b98a5", width: 1, dash: "dot"},
        name: "start", hoverinfo: "skip"},
