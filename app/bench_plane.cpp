@@ -21,7 +21,7 @@
 namespace app {
 namespace {
 
-// The forced equation has no planes.
+// Without the forced equation, which has no planes.
 constexpr Word<EquationKind> plane_equation_words[] = {equation_words[0], equation_words[1], equation_words[2]};
 
 // The options as typed; an empty text is an option that was not given.

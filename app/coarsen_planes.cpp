@@ -105,9 +105,8 @@ void write(bandmill::DataFile& file, const PlaneCoarseningResult& result) {
     file.set_attribute("fit_groups", result.fit_groups);
 }
 
-std::string fit_line(const char* name, const PowerFit& fit) {
-    if (!std::isfinite(fit.exponent)) // their logarithms are not finite
-        return fmt::format("{:<8} no fit: there are samples without lines C = 0\n", name);
+std::string fit_line(const char* name, const PowerFit& fit, const char* obstacle) {
+    if (!std::isfinite(fit.exponent)) return fmt::format("{:<8} no fit: there are samples {}\n", name, obstacle);
     return fmt::format("{:<8} {:.4f} t^({:.4f} +- {})   r = {}\n", name, fit.prefactor, fit.exponent,
                        or_dash(fit.exponent_error), or_dash(fit.correlation, 5));
 }
@@ -120,7 +119,8 @@ std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult&
     text += left_out_text(result.left_out.back());
     if (result.fit_samples < 2) return text + no_fit_text(result.fit_from, result.fit_to, spec.until);
     text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);
-    text += fit_line("l", result.size_fit) + fit_line("length", result.length_fit);
+    text += fit_line("l", result.size_fit, "whose l is not finite");
+    text += fit_line("length", result.length_fit, "without lines C = 0");
     text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.fit_groups);
     return text + "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "
                   "plane\n";

@@ -100,7 +100,7 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     fmt::print("members    {} of {} points, {} steps\n", study.members(), points, steps);
     fmt::print("machine    {}{}\n", machine.device, ranks.size() > 1 ? fmt::format(", {} ranks", ranks.size()) : "");
     if (std::isnan(rate))
-        fmt::print("time       not known: one member does not fit in memory here\n");
+        fmt::print("time       not known: a trial does not fit in memory here\n");
     else
         fmt::print("time       about {} at {} point-steps per second (tried for half a second)\n",
                    readable_duration(work / rate), readable_rate(rate * ranks.size()));

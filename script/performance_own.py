@@ -14,7 +14,7 @@ could not keep (an H200's: 912 rows of 256 bytes; the kernels keep some 600, and
 
 # What a file of its own was measured for.
 REASONS = {
-    "own-million": "A million systems of all sizes, with rivals.",
+    "own-million": "A million systems, with rivals; those of 256 rows are missing here.",
     "own-million-again": "Those of them that come closest to cuSPARSE, after factor and solve in one call became faster.",
     "own-stiff": "Systems that are too long to be split, with a stiff matrix (sigma = 1,000), which cannot be solved in "
                  "pieces: their y has to go through memory, so that 5/7 = 0.71 is the most that the first share can be.",

@@ -29,8 +29,8 @@ function lawTraces(curve, index) {
   if (!fit) return traces;
   const ends = [fit.from, fit.to];
   traces.push({x: ends, y: ends.map((t) => fit.intercept + fit.slope * Math.log(t)), mode: "lines", ...group,
-               name: `fit: ${show(fit.intercept)} ${fit.slope < 0 ? "−" : "+"} ${show(Math.abs(fit.slope))} log t`, hoverinfo: "skip",
-               line: {color: "#1b2733", width: 1.6, dash: fitDash}});
+               name: `fit: ${show(fit.intercept)} ${fit.slope < 0 ? "−" : "+"} ${show(Math.abs(fit.slope))} log t`,
+               hoverinfo: "skip", line: {color: "#1b2733", width: 1.6, dash: fitDash}});
   traces.push(ribbon(curve.time, curve.residual, curve.band, curve.colour, {...group, yaxis: "y2"}));
   traces.push({x: curve.time, y: curve.residual, yaxis: "y2", ...look, ...group, showlegend: false,
                hovertemplate: "t = %{x:.4g}<br>l − fit = %{y:.4f}<extra>" + plain(curve.name) + "</extra>"});
