@@ -16,6 +16,10 @@ static void must(int status) {
 int main(int argc, char** argv) {
     const int64_t rows = argc > 1 ? atoll(argv[1]) : 1000, systems = argc > 2 ? atoll(argv[2]) : 10000;
     const int place = bandmill_device_count() > 0 ? 0 : BANDMILL_CPU;
+    if (rows < 1 || systems < 1 || rows > INT64_MAX / 8 / systems) {
+        fprintf(stderr, "usage: solve_batch_c [rows] [systems], one or more of each and as many as fit in memory\n");
+        return 2;
+    }
 
     /* A x = b with A = tridiag(-1, 4, -1), periodic, factored once. */
     const double weights[3] = {-1, 4, -1};
@@ -25,7 +29,10 @@ int main(int argc, char** argv) {
     /* Systems stand side by side: row i of system m is x[i * systems + m]. Here b = m + 1 in all rows. */
     const int64_t bytes = rows * systems * (int64_t)sizeof(double);
     double* x = malloc((size_t)bytes);
-    if (x == NULL) return 1;
+    if (x == NULL) {
+        fprintf(stderr, "solve_batch: no memory for %lld systems of %lld rows\n", (long long)systems, (long long)rows);
+        return 1;
+    }
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t m = 0; m < systems; ++m) x[i * systems + m] = (double)(m + 1);
 
@@ -39,7 +46,10 @@ int main(int argc, char** argv) {
 
     double worst = 0; /* rows sum to 2, so all unknowns of system m are (m + 1) / 2 */
     for (int64_t i = 0; i < rows; ++i)
-        for (int64_t m = 0; m < systems; ++m) worst = fmax(worst, fabs(2 * x[i * systems + m] / (double)(m + 1) - 1));
+        for (int64_t m = 0; m < systems; ++m) {
+            const double error = fabs(2 * x[i * systems + m] / (double)(m + 1) - 1);
+            if (error > worst || isnan(error)) worst = error;
+        }
     printf("%lld systems of %lld rows solved on the %s; largest relative error %.1e\n", (long long)systems,
            (long long)rows, place == BANDMILL_CPU ? "CPU" : "GPU", worst);
 

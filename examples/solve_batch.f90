@@ -1,6 +1,7 @@
 ! The smallest complete use from Fortran: one matrix, many right-hand sides.
 !     solve_batch_fortran [rows] [systems]
 program solve_batch
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
   use, intrinsic :: iso_fortran_env, only: real64
   use bandmill
   implicit none
@@ -30,7 +31,7 @@ program solve_batch
   report = factor%report()
   print '(i0, a, i0, a, i0, a, es8.1)', systems, ' systems of ', rows, ' rows solved with a factor of ', report%bytes, &
     ' bytes; largest relative error ', worst
-  if (worst > 1e-14_real64) error stop 'wrong result'
+  if (worst > 1e-14_real64 .or. any(ieee_is_nan(x))) error stop 'wrong result'
 
 contains
 

@@ -160,6 +160,22 @@ module bandmill_c
       import; type(c_ptr), value :: factor; type(bandmill_batch_report), intent(out) :: report
       integer(c_int) :: status
     end function
+    function bandmill_factor_number(factor, number) bind(c) result(status)
+      import; type(c_ptr), value :: factor; integer(c_int64_t), intent(out) :: number; integer(c_int) :: status
+    end function
+    function bandmill_batch_factor_number(factor, number) bind(c) result(status)
+      import; type(c_ptr), value :: factor; integer(c_int64_t), intent(out) :: number; integer(c_int) :: status
+    end function
+    function bandmill_numbered(number) bind(c) result(factor)
+      import; integer(c_int64_t), value :: number; type(c_ptr) :: factor
+    end function
+    subroutine bandmill_number_share(number) bind(c)
+      import; integer(c_int64_t), value :: number
+    end subroutine
+    subroutine bandmill_number_release(number) bind(c)
+      import; integer(c_int64_t), value :: number
+    end subroutine
+
     function bandmill_batch_solve_f64(factor, b, b_shape, x, x_shape, threads, stream) bind(c) result(status)
       import; type(c_ptr), value :: factor, b, x, stream; type(bandmill_shape), value :: b_shape, x_shape
       integer(c_int), value :: threads; integer(c_int) :: status

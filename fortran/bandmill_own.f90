@@ -5,12 +5,12 @@ module bandmill_own
   use bandmill_support
   implicit none
   private
-  public :: bandmill_batch_factor, bandmill_solve_once
+  public :: bandmill_batch_factor, bandmill_solve_once, assignment(=)
 
   ! The factored matrices of a batch. They are released when the variable goes; an assignment shares them.
   type :: bandmill_batch_factor
     private
-    type(c_ptr) :: handle = c_null_ptr
+    type(holding) :: held
   contains
     generic :: tridiagonal => tridiagonal_f64, tridiagonal_f32
     generic :: pentadiagonal => pentadiagonal_f64, pentadiagonal_f32
@@ -30,6 +30,11 @@ module bandmill_own
     module procedure once_tridiagonal_f64, once_tridiagonal_f32, once_pentadiagonal_f64, once_pentadiagonal_f32
   end interface
 
+  ! Of arrays; of variables it is bound to the type.
+  interface assignment(=)
+    module procedure copy_array, copy_to_all
+  end interface
+
 contains
 
   subroutine factor_views(self, diagonals, periodic, threads, stat, errmsg)
@@ -39,19 +44,22 @@ contains
     integer, intent(in), optional :: threads
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: pointers(5)
-    integer(c_int) :: found
+    type(c_ptr) :: pointers(5), handle
+    integer(c_int64_t) :: number
+    integer(c_int) :: made
     call self%destroy()
     if (.not. usable(diagonals, stat, errmsg)) return
     pointers(:size(diagonals)) = diagonals%data
     if (diagonals(1)%precision == bandmill_f64) then
-      found = bandmill_batch_factor_f64(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
-        boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, self%handle)
+      made = bandmill_batch_factor_f64(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
+        boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, handle)
     else
-      found = bandmill_batch_factor_f32(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
-        boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, self%handle)
+      made = bandmill_batch_factor_f32(size(diagonals, kind=c_int), pointers, diagonals(1)%shape, &
+        boundary_of(periodic), bandmill_cpu, choice(threads, 0_c_int), c_null_ptr, handle)
     end if
-    call settle(found, stat, errmsg)
+    if (made == bandmill_ok) made = bandmill_batch_factor_number(handle, number)
+    if (made == bandmill_ok) call take(self%held, number)
+    call settle(made, stat, errmsg)
   end subroutine
 
   ! Are these the diagonals of one batch?
@@ -84,7 +92,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: pointers(5), workspace
     integer(c_int64_t), allocatable, target :: rows(:)
-    integer(c_int) :: found, count, team
+    integer(c_int) :: answer, count, team
     if (.not. usable(diagonals, stat, errmsg)) return
     if (.not. usable([x], stat, errmsg)) return
     if (present(status)) then
@@ -98,20 +106,20 @@ contains
     team = choice(threads, 0_c_int)
     pointers(:count) = diagonals%data
     allocate (rows(max(x%shape%batch, 1_c_int64_t)), source=0_c_int64_t)
-    found = bandmill_workspace_create(count, x%shape%rows, x%shape%batch, boundary_of(periodic), x%precision, &
+    answer = bandmill_workspace_create(count, x%shape%rows, x%shape%batch, boundary_of(periodic), x%precision, &
       bandmill_cpu, team, workspace)
-    if (found == bandmill_ok) then
+    if (answer == bandmill_ok) then
       if (x%precision == bandmill_f64) then
-        found = bandmill_batch_solve_once_f64(count, pointers, diagonals(1)%shape, boundary_of(periodic), x%data, &
+        answer = bandmill_batch_solve_once_f64(count, pointers, diagonals(1)%shape, boundary_of(periodic), x%data, &
           x%shape, x%data, x%shape, c_loc(rows), workspace, team, c_null_ptr)
       else
-        found = bandmill_batch_solve_once_f32(count, pointers, diagonals(1)%shape, boundary_of(periodic), x%data, &
+        answer = bandmill_batch_solve_once_f32(count, pointers, diagonals(1)%shape, boundary_of(periodic), x%data, &
           x%shape, x%data, x%shape, c_loc(rows), workspace, team, c_null_ptr)
       end if
       call bandmill_workspace_destroy(workspace)
     end if
     if (present(status)) status = rows(:size(status))
-    call settle(found, stat, errmsg)
+    call settle(answer, stat, errmsg)
   end subroutine
 
   logical function alike(a, b)
@@ -225,40 +233,64 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: rows(:)
     type(bandmill_batch_report) :: made
-    integer(c_int) :: found
-    found = bandmill_batch_factor_report(self%handle, made)
+    type(c_ptr) :: handle
+    integer(c_int) :: answer
+    allocate (rows(0))
+    if (.not. found(self%held%number, handle, stat, errmsg)) return
+    answer = bandmill_batch_factor_report(handle, made)
+    deallocate (rows)
     allocate (rows(made%batch))
-    if (found == bandmill_ok) found = bandmill_batch_factor_status(self%handle, rows, c_null_ptr)
-    call settle(found, stat, errmsg)
+    if (answer == bandmill_ok) answer = bandmill_batch_factor_status(handle, rows, c_null_ptr)
+    call settle(answer, stat, errmsg)
   end function
 
   type(bandmill_batch_report) function report(self, stat, errmsg)
     class(bandmill_batch_factor), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call settle(bandmill_batch_factor_report(self%handle, report), stat, errmsg)
+    type(c_ptr) :: handle
+    if (found(self%held%number, handle, stat, errmsg)) call settle(bandmill_batch_factor_report(handle, report), stat, errmsg)
   end function
 
   subroutine destroy(self)
     class(bandmill_batch_factor), intent(inout) :: self
-    call bandmill_batch_factor_destroy(self%handle)
-    self%handle = c_null_ptr
+    call let_go(self%held)
   end subroutine
 
   subroutine copy(self, other)
     class(bandmill_batch_factor), intent(inout) :: self
     type(bandmill_batch_factor), intent(in) :: other
-    type(c_ptr) :: handle
-    handle = c_null_ptr
-    if (c_associated(other%handle)) call settle(bandmill_batch_factor_copy(other%handle, handle))
-    call self%destroy()
-    self%handle = handle
+    integer(c_int64_t) :: number
+    number = other%held%number
+    call bandmill_number_share(number)
+    call replace(self%held, number)
+  end subroutine
+
+  ! Not elemental: for those gfortran takes arrays through temporaries, whose elements are not the variables.
+  subroutine copy_array(self, others)
+    type(bandmill_batch_factor), intent(inout) :: self(:)
+    type(bandmill_batch_factor), intent(in) :: others(:)
+    integer(c_int64_t) :: numbers(size(others))
+    integer :: k
+    numbers = others%held%number
+    call share(numbers, size(self))
+    do k = 1, size(self)
+      call replace(self(k)%held, numbers(k))
+    end do
+  end subroutine
+
+  subroutine copy_to_all(self, other)
+    type(bandmill_batch_factor), intent(inout) :: self(:)
+    type(bandmill_batch_factor), intent(in) :: other
+    integer :: k
+    do k = 1, size(self)
+      call copy(self(k), other)
+    end do
   end subroutine
 
   impure elemental subroutine finalize(self)
     type(bandmill_batch_factor), intent(inout) :: self
-    call bandmill_batch_factor_destroy(self%handle)
-    self%handle = c_null_ptr
+    call let_go(self%held)
   end subroutine
 
   subroutine solve_views(self, b, x, threads, stat, errmsg)
@@ -267,20 +299,22 @@ contains
     integer, intent(in), optional :: threads
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: found
+    type(c_ptr) :: handle
+    integer(c_int) :: answer
+    if (.not. found(self%held%number, handle, stat, errmsg)) return
     if (b%trouble /= '') then
       call settle_own(bandmill_invalid_argument, trim(b%trouble), stat, errmsg)
     else if (x%trouble /= '') then
       call settle_own(bandmill_invalid_argument, trim(x%trouble), stat, errmsg)
     else
       if (b%precision == bandmill_f64) then
-        found = bandmill_batch_solve_f64(self%handle, b%data, b%shape, x%data, x%shape, &
+        answer = bandmill_batch_solve_f64(handle, b%data, b%shape, x%data, x%shape, &
           choice(threads, 0_c_int), c_null_ptr)
       else
-        found = bandmill_batch_solve_f32(self%handle, b%data, b%shape, x%data, x%shape, &
+        answer = bandmill_batch_solve_f32(handle, b%data, b%shape, x%data, x%shape, &
           choice(threads, 0_c_int), c_null_ptr)
       end if
-      call settle(found, stat, errmsg)
+      call settle(answer, stat, errmsg)
     end if
   end subroutine
 

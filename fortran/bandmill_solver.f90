@@ -5,12 +5,12 @@ module bandmill_solver
   use bandmill_support
   implicit none
   private
-  public :: bandmill_factor
+  public :: bandmill_factor, assignment(=)
 
   ! A factored matrix. It is released when the variable goes; an assignment shares it.
   type :: bandmill_factor
     private
-    type(c_ptr) :: handle = c_null_ptr
+    type(holding) :: held
   contains
     procedure :: tridiagonal
     procedure :: pentadiagonal
@@ -27,6 +27,11 @@ module bandmill_solver
     final :: finalize
   end type
 
+  ! Of arrays; of variables it is bound to the type.
+  interface assignment(=)
+    module procedure copy_array, copy_to_all
+  end interface
+
 contains
 
   ! Diagonals are indexed by row: lower(i) is A(i, i-1). Each has one entry per row; those outside an open matrix may
@@ -39,16 +44,20 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double), allocatable, target :: bands(:, :)
+    type(c_ptr) :: handle
+    integer(c_int64_t) :: rows
     integer(c_int) :: status
     call self%destroy()
     if (.not. same_sizes([size(lower, kind=c_int64_t), size(diagonal, kind=c_int64_t), size(upper, kind=c_int64_t)], &
       stat, errmsg)) return
-    allocate (bands(max(size(diagonal), 1), 3))
-    if (size(diagonal) > 0) bands = reshape([lower, diagonal, upper], shape(bands))
-    status = bandmill_factor_tridiagonal(size(diagonal, kind=c_int64_t), c_loc(bands(1, 1)), c_loc(bands(1, 2)), &
-      c_loc(bands(1, 3)), boundary_of(periodic), choice(precision, bandmill_f64), choice(place, bandmill_cpu), &
-      self%handle)
-    call settle(status, stat, errmsg)
+    rows = size(diagonal, kind=c_int64_t)
+    allocate (bands(max(rows, 1_c_int64_t), 3))
+    bands(:rows, 1) = lower
+    bands(:rows, 2) = diagonal
+    bands(:rows, 3) = upper
+    status = bandmill_factor_tridiagonal(rows, c_loc(bands(1, 1)), c_loc(bands(1, 2)), c_loc(bands(1, 3)), &
+      boundary_of(periodic), choice(precision, bandmill_f64), choice(place, bandmill_cpu), handle)
+    call keep(self, handle, status, stat, errmsg)
   end subroutine
 
   subroutine pentadiagonal(self, lower2, lower1, diagonal, upper1, upper2, periodic, precision, place, stat, errmsg)
@@ -59,16 +68,23 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double), allocatable, target :: bands(:, :)
+    type(c_ptr) :: handle
+    integer(c_int64_t) :: rows
     integer(c_int) :: status
     call self%destroy()
     if (.not. same_sizes([size(lower2, kind=c_int64_t), size(lower1, kind=c_int64_t), size(diagonal, kind=c_int64_t), &
       size(upper1, kind=c_int64_t), size(upper2, kind=c_int64_t)], stat, errmsg)) return
-    allocate (bands(max(size(diagonal), 1), 5))
-    if (size(diagonal) > 0) bands = reshape([lower2, lower1, diagonal, upper1, upper2], shape(bands))
-    status = bandmill_factor_pentadiagonal(size(diagonal, kind=c_int64_t), c_loc(bands(1, 1)), c_loc(bands(1, 2)), &
-      c_loc(bands(1, 3)), c_loc(bands(1, 4)), c_loc(bands(1, 5)), boundary_of(periodic), &
-      choice(precision, bandmill_f64), choice(place, bandmill_cpu), self%handle)
-    call settle(status, stat, errmsg)
+    rows = size(diagonal, kind=c_int64_t)
+    allocate (bands(max(rows, 1_c_int64_t), 5))
+    bands(:rows, 1) = lower2
+    bands(:rows, 2) = lower1
+    bands(:rows, 3) = diagonal
+    bands(:rows, 4) = upper1
+    bands(:rows, 5) = upper2
+    status = bandmill_factor_pentadiagonal(rows, c_loc(bands(1, 1)), c_loc(bands(1, 2)), c_loc(bands(1, 3)), &
+      c_loc(bands(1, 4)), c_loc(bands(1, 5)), boundary_of(periodic), choice(precision, bandmill_f64), &
+      choice(place, bandmill_cpu), handle)
+    call keep(self, handle, status, stat, errmsg)
   end subroutine
 
   ! Constant diagonals: 3 or 5 weights, the lowest first.
@@ -81,13 +97,14 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double), target :: kept(5)
+    type(c_ptr) :: handle
     integer(c_int) :: status
     call self%destroy()
     kept = 0
     kept(:min(size(weights), 5)) = weights(:min(size(weights), 5))
     status = bandmill_factor_toeplitz(rows, size(weights, kind=c_int), c_loc(kept), &
-      boundary_of(periodic), choice(precision, bandmill_f64), choice(place, bandmill_cpu), self%handle)
-    call settle(status, stat, errmsg)
+      boundary_of(periodic), choice(precision, bandmill_f64), choice(place, bandmill_cpu), handle)
+    call keep(self, handle, status, stat, errmsg)
   end subroutine
 
   subroutine toeplitz_short(self, rows, weights, periodic, precision, place, stat, errmsg)
@@ -99,6 +116,21 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call self%toeplitz(int(rows, c_int64_t), weights, periodic, precision, place, stat, errmsg)
+  end subroutine
+
+  ! What a call that makes a factor returned.
+  subroutine keep(self, handle, status, stat, errmsg)
+    class(bandmill_factor), intent(inout) :: self
+    type(c_ptr), intent(in) :: handle
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: number
+    integer(c_int) :: made
+    made = status
+    if (made == bandmill_ok) made = bandmill_factor_number(handle, number)
+    if (made == bandmill_ok) call take(self%held, number)
+    call settle(made, stat, errmsg)
   end subroutine
 
   logical function same_sizes(sizes, stat, errmsg)
@@ -117,29 +149,49 @@ contains
     class(bandmill_factor), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call settle(bandmill_factor_report(self%handle, report), stat, errmsg)
+    type(c_ptr) :: handle
+    if (found(self%held%number, handle, stat, errmsg)) call settle(bandmill_factor_report(handle, report), stat, errmsg)
   end function
 
   subroutine destroy(self)
     class(bandmill_factor), intent(inout) :: self
-    call bandmill_factor_destroy(self%handle)
-    self%handle = c_null_ptr
+    call let_go(self%held)
   end subroutine
 
   subroutine copy(self, other)
     class(bandmill_factor), intent(inout) :: self
     type(bandmill_factor), intent(in) :: other
-    type(c_ptr) :: handle
-    handle = c_null_ptr
-    if (c_associated(other%handle)) call settle(bandmill_factor_copy(other%handle, handle))
-    call self%destroy()
-    self%handle = handle
+    integer(c_int64_t) :: number
+    number = other%held%number
+    call bandmill_number_share(number)
+    call replace(self%held, number)
+  end subroutine
+
+  ! Not elemental: for those gfortran takes arrays through temporaries, whose elements are not the variables.
+  subroutine copy_array(self, others)
+    type(bandmill_factor), intent(inout) :: self(:)
+    type(bandmill_factor), intent(in) :: others(:)
+    integer(c_int64_t) :: numbers(size(others))
+    integer :: k
+    numbers = others%held%number
+    call share(numbers, size(self))
+    do k = 1, size(self)
+      call replace(self(k)%held, numbers(k))
+    end do
+  end subroutine
+
+  subroutine copy_to_all(self, other)
+    type(bandmill_factor), intent(inout) :: self(:)
+    type(bandmill_factor), intent(in) :: other
+    integer :: k
+    do k = 1, size(self)
+      call copy(self(k), other)
+    end do
   end subroutine
 
   impure elemental subroutine finalize(self)
     type(bandmill_factor), intent(inout) :: self
-    call bandmill_factor_destroy(self%handle)
-    self%handle = c_null_ptr
+    call let_go(self%held)
   end subroutine
 
   ! Data by address, on a GPU or on the host, of the factor's precision.
@@ -152,16 +204,17 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(bandmill_report) :: made
-    type(c_ptr) :: queue
+    type(c_ptr) :: queue, handle
     integer(c_int) :: status
+    if (.not. found(self%held%number, handle, stat, errmsg)) return
     queue = c_null_ptr
     if (present(stream)) queue = stream
-    status = bandmill_factor_report(self%handle, made)
+    status = bandmill_factor_report(handle, made)
     if (status == bandmill_ok) then
       if (made%precision == bandmill_f64) then
-        status = bandmill_solve_f64(self%handle, b, b_shape, x, x_shape, choice(threads, 0_c_int), queue)
+        status = bandmill_solve_f64(handle, b, b_shape, x, x_shape, choice(threads, 0_c_int), queue)
       else
-        status = bandmill_solve_f32(self%handle, b, b_shape, x, x_shape, choice(threads, 0_c_int), queue)
+        status = bandmill_solve_f32(handle, b, b_shape, x, x_shape, choice(threads, 0_c_int), queue)
       end if
     end if
     call settle(status, stat, errmsg)
@@ -173,16 +226,18 @@ contains
     integer, intent(in), optional :: threads
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
     integer(c_int) :: status
+    if (.not. found(self%held%number, handle, stat, errmsg)) return
     if (b%trouble /= '') then
       call settle_own(bandmill_invalid_argument, trim(b%trouble), stat, errmsg)
     else if (x%trouble /= '') then
       call settle_own(bandmill_invalid_argument, trim(x%trouble), stat, errmsg)
     else
       if (b%precision == bandmill_f64) then
-        status = bandmill_solve_f64(self%handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
+        status = bandmill_solve_f64(handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
       else
-        status = bandmill_solve_f32(self%handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
+        status = bandmill_solve_f32(handle, b%data, b%shape, x%data, x%shape, choice(threads, 0_c_int), c_null_ptr)
       end if
       call settle(status, stat, errmsg)
     end if

@@ -74,7 +74,7 @@ contains
     end if
     if (present(edges)) ends = edges
     kept = weights
-    stencil = bandmill_stencil(1, size(weights), 0, choice(before, size(weights, kind=c_int) / 2), c_loc(kept))
+    stencil = bandmill_stencil(1, size(weights), 0, choice(before, size(weights, kind=c_int) / 2_c_int), c_loc(kept))
     how_many = choice(threads, 0_c_int)
     if (in%precision == bandmill_f64) then
       status = bandmill_apply_f64(stencil, in%data, in%shape, out%data, out%shape, ends, into_of(add), bandmill_cpu, &
@@ -143,11 +143,11 @@ contains
     type(c_ptr) :: first
     first = c_null_ptr
     steps = 0
-    if (size(a) > 0) then
+    if (size(a, kind=c_int64_t) > 0) then
       first = c_loc(a(1, 1, 1))
-      if (size(a, 1) > 1) steps(1) = distance(first, c_loc(a(2, 1, 1)))
-      if (size(a, 2) > 1) steps(2) = distance(first, c_loc(a(1, 2, 1)))
-      if (size(a, 3) > 1) steps(3) = distance(first, c_loc(a(1, 1, 2)))
+      if (size(a, 1, c_int64_t) > 1) steps(1) = distance(first, c_loc(a(2, 1, 1)))
+      if (size(a, 2, c_int64_t) > 1) steps(2) = distance(first, c_loc(a(1, 2, 1)))
+      if (size(a, 3, c_int64_t) > 1) steps(3) = distance(first, c_loc(a(1, 1, 2)))
     end if
     made = make_plane_view(first, shape(a, c_int64_t), steps, bandmill_f64)
   end function
@@ -171,11 +171,11 @@ contains
     type(c_ptr) :: first
     first = c_null_ptr
     steps = 0
-    if (size(a) > 0) then
+    if (size(a, kind=c_int64_t) > 0) then
       first = c_loc(a(1, 1, 1))
-      if (size(a, 1) > 1) steps(1) = distance(first, c_loc(a(2, 1, 1)))
-      if (size(a, 2) > 1) steps(2) = distance(first, c_loc(a(1, 2, 1)))
-      if (size(a, 3) > 1) steps(3) = distance(first, c_loc(a(1, 1, 2)))
+      if (size(a, 1, c_int64_t) > 1) steps(1) = distance(first, c_loc(a(2, 1, 1)))
+      if (size(a, 2, c_int64_t) > 1) steps(2) = distance(first, c_loc(a(1, 2, 1)))
+      if (size(a, 3, c_int64_t) > 1) steps(3) = distance(first, c_loc(a(1, 1, 2)))
     end if
     made = make_plane_view(first, shape(a, c_int64_t), steps, bandmill_f32)
   end function

@@ -4,7 +4,7 @@ module bandmill_support
   use bandmill_c
   implicit none
   private
-  public :: view, view_of, settle, settle_own, text_of, boundary_of, choice, distance
+  public :: view, view_of, settle, settle_own, text_of, boundary_of, choice, distance, found, holding, take, let_go, replace, share
 
   ! Memory of a Fortran array, of any strides: nothing is copied.
   type :: view
@@ -12,6 +12,14 @@ module bandmill_support
     type(bandmill_shape) :: shape
     integer(c_int) :: precision = 0
     character(120) :: trouble = '' ! why it cannot be used
+  end type
+
+  ! A factor by its number, and the place where its user was counted: compilers copy variables without saying so, through
+  ! temporaries too, and finalise such copies or do not. Only the variable at that place lets it go. So what is copied can
+  ! outlive its factor, which is noticed, but takes it from nobody.
+  type :: holding
+    integer(c_int64_t) :: number = 0
+    integer(c_intptr_t) :: home = 0
   end type
 
   ! view_of(a, axis): the systems run along this axis of a.
@@ -53,6 +61,64 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call settle(bandmill_set_last_error(status, text//c_null_char), stat, errmsg)
+  end subroutine
+
+  ! Is there a factor behind a number? If not, that is the error.
+  logical function found(number, factor, stat, errmsg)
+    integer(c_int64_t), intent(in) :: number
+    type(c_ptr), intent(out) :: factor
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    factor = bandmill_numbered(number)
+    found = c_associated(factor)
+    if (found) return
+    if (number == 0) then
+      call settle_own(bandmill_invalid_argument, 'there is no factor in this variable (no matrix was given to it, or '// &
+        'the last one could not be factored): call tridiagonal, pentadiagonal or toeplitz first', stat, errmsg)
+    else
+      call settle_own(bandmill_invalid_argument, 'the factor of this variable was released with the variable that it '// &
+        'was copied from (only an assignment of factors themselves shares them for certain, not one of what has them '// &
+        'as components, nor sourced allocation or constructors): assign the factor, or keep the other variable', stat, errmsg)
+    end if
+  end function
+
+  integer(c_intptr_t) function place_of(held)
+    type(holding), intent(in), target :: held
+    place_of = transfer(c_loc(held%number), place_of)
+  end function
+
+  ! A number with one user: this one.
+  subroutine take(held, number)
+    type(holding), intent(inout) :: held
+    integer(c_int64_t), intent(in) :: number
+    held%number = number
+    held%home = place_of(held)
+  end subroutine
+
+  subroutine let_go(held)
+    type(holding), intent(inout) :: held
+    if (held%home == place_of(held)) call bandmill_number_release(held%number)
+    held = holding()
+  end subroutine
+
+  ! In place of what is held.
+  subroutine replace(held, number)
+    type(holding), intent(inout) :: held
+    integer(c_int64_t), intent(in) :: number
+    call let_go(held)
+    call take(held, number)
+  end subroutine
+
+  ! For an assignment of arrays: all are shared before any is let go, since they may be the same in another order.
+  subroutine share(numbers, room)
+    integer(c_int64_t), intent(in) :: numbers(:)
+    integer, intent(in) :: room
+    integer :: k
+    if (size(numbers) /= room) call settle_own(bandmill_invalid_argument, 'an array of factors is assigned to one of '// &
+      'another size: allocate it with that size first')
+    do k = 1, size(numbers)
+      call bandmill_number_share(numbers(k))
+    end do
   end subroutine
 
   integer(c_int) function boundary_of(periodic)
@@ -109,10 +175,10 @@ contains
     type(c_ptr) :: first
     first = c_null_ptr
     steps = 0
-    if (size(a) > 0) then
+    if (size(a, kind=c_int64_t) > 0) then
       first = c_loc(a(1, 1))
-      if (size(a, 1) > 1) steps(1) = distance(first, c_loc(a(2, 1)))
-      if (size(a, 2) > 1) steps(2) = distance(first, c_loc(a(1, 2)))
+      if (size(a, 1, c_int64_t) > 1) steps(1) = distance(first, c_loc(a(2, 1)))
+      if (size(a, 2, c_int64_t) > 1) steps(2) = distance(first, c_loc(a(1, 2)))
     end if
     made = make_view(first, shape(a, c_int64_t), steps, axis, bandmill_f64)
   end function
@@ -125,10 +191,10 @@ contains
     type(c_ptr) :: first
     first = c_null_ptr
     steps = 0
-    if (size(a) > 0) then
+    if (size(a, kind=c_int64_t) > 0) then
       first = c_loc(a(1, 1))
-      if (size(a, 1) > 1) steps(1) = distance(first, c_loc(a(2, 1)))
-      if (size(a, 2) > 1) steps(2) = distance(first, c_loc(a(1, 2)))
+      if (size(a, 1, c_int64_t) > 1) steps(1) = distance(first, c_loc(a(2, 1)))
+      if (size(a, 2, c_int64_t) > 1) steps(2) = distance(first, c_loc(a(1, 2)))
     end if
     made = make_view(first, shape(a, c_int64_t), steps, axis, bandmill_f32)
   end function
@@ -141,8 +207,8 @@ contains
     type(c_ptr) :: first
     first = c_null_ptr
     steps = 0
-    if (size(a) > 0) first = c_loc(a(1))
-    if (size(a) > 1) steps(1) = distance(first, c_loc(a(2)))
+    if (size(a, kind=c_int64_t) > 0) first = c_loc(a(1))
+    if (size(a, kind=c_int64_t) > 1) steps(1) = distance(first, c_loc(a(2)))
     made = make_view(first, [size(a, kind=c_int64_t), 1_c_int64_t], steps, 1, bandmill_f64)
   end function
 
@@ -153,8 +219,8 @@ contains
     type(c_ptr) :: first
     first = c_null_ptr
     steps = 0
-    if (size(a) > 0) first = c_loc(a(1))
-    if (size(a) > 1) steps(1) = distance(first, c_loc(a(2)))
+    if (size(a, kind=c_int64_t) > 0) first = c_loc(a(1))
+    if (size(a, kind=c_int64_t) > 1) steps(1) = distance(first, c_loc(a(2)))
     made = make_view(first, [size(a, kind=c_int64_t), 1_c_int64_t], steps, 1, bandmill_f32)
   end function
 end module bandmill_support

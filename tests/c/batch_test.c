@@ -152,7 +152,7 @@ static void wrong_input(void) {
     REFUSED(bandmill_batch_factor_f64(4, d, shape, open, cpu, 0, NULL, &factor), invalid, "4 diagonals");
     REFUSED(bandmill_batch_factor_f64(-1, d, shape, open, cpu, 0, NULL, &factor), invalid, "-1 diagonals");
     REFUSED(bandmill_batch_factor_f64(3, NULL, shape, open, cpu, 0, NULL, &factor), invalid, "diagonals is NULL");
-    REFUSED(bandmill_batch_factor_f64(3, holes, shape, open, cpu, 0, NULL, &factor), invalid, "null");
+    REFUSED(bandmill_batch_factor_f64(3, holes, shape, open, cpu, 0, NULL, &factor), invalid, "the diagonal is NULL");
     REFUSED(bandmill_batch_factor_f64(3, d, bandmill_interleaved(0, 4), open, cpu, 0, NULL, &factor), invalid,
             "0 rows");
     REFUSED(bandmill_batch_factor_f64(3, d, bandmill_interleaved(6, -4), open, cpu, 0, NULL, &factor), invalid, "-4");
@@ -176,7 +176,7 @@ static void wrong_input(void) {
     REFUSED(bandmill_batch_solve_f64(single, b, shape, x, shape, 0, NULL), invalid, "not f64");
     REFUSED(bandmill_batch_solve_f32(factor, x32, shape, x32, shape, 0, NULL), invalid, "not f32");
     REFUSED(bandmill_batch_solve_f64(factor, b, other, x, other, 0, NULL), invalid, "3 systems");
-    REFUSED(bandmill_batch_solve_f64(factor, NULL, shape, x, shape, 0, NULL), invalid, "null");
+    REFUSED(bandmill_batch_solve_f64(factor, NULL, shape, x, shape, 0, NULL), invalid, "the right-hand side is NULL");
     REFUSED(bandmill_batch_solve_f64(factor, x, shape, x + 1, shape, 0, NULL), invalid, "overlap");
     REFUSED(bandmill_batch_solve_f64(factor, b, shape, x, shape, 0, x), invalid, "stream");
     bandmill_batch_factor_destroy(factor);
@@ -198,10 +198,11 @@ static void wrong_input(void) {
     bandmill_batch_solve_once_f64(3, diagonals, shape, open, b, shape, to, shape, status_list, space, 0, NULL)
     REFUSED(ONCE(d, x, status, NULL), invalid, "workspace is NULL");
     REFUSED(ONCE(d, x, status, small), invalid, "workspace was made for 3 systems");
-    REFUSED(ONCE(d, x, NULL, workspace), invalid, "null");
-    REFUSED(ONCE(d, NULL, status, workspace), invalid, "null");
+    REFUSED(ONCE(d, x, NULL, workspace), invalid, "the status is NULL");
+    REFUSED(ONCE(d, NULL, status, workspace), invalid, "the solution is NULL");
     REFUSED(ONCE(NULL, x, status, workspace), invalid, "diagonals is NULL");
     REFUSED(ONCE(d, systems.diagonals[1], status, workspace), invalid, "overlaps diagonal 1");
+    REFUSED(ONCE(d, x, (int64_t*)x, workspace), invalid, "status overlaps the solution");
 #undef ONCE
     REFUSED(bandmill_batch_solve_once_f32(3, d32, shape, open, x32, shape, x32, shape, status, workspace, 0, NULL),
             invalid, "workspace is not f32");

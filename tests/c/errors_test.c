@@ -90,8 +90,8 @@ static void null_pointers(void) {
     OK(bandmill_factor_tridiagonal(8, ones, fours, ones, open, f64, cpu, &factor));
     REFUSED(bandmill_factor_report(factor, NULL), invalid, "report is NULL");
     REFUSED(bandmill_factor_copy(factor, NULL), invalid, "NULL");
-    REFUSED(bandmill_solve_f64(factor, NULL, one, x, one, 0, NULL), invalid, "null");
-    REFUSED(bandmill_solve_f64(factor, x, one, NULL, one, 0, NULL), invalid, "null");
+    REFUSED(bandmill_solve_f64(factor, NULL, one, x, one, 0, NULL), invalid, "the right-hand side is NULL");
+    REFUSED(bandmill_solve_f64(factor, x, one, NULL, one, 0, NULL), invalid, "the solution is NULL");
     OK(bandmill_solve_f64(factor, NULL, bandmill_contiguous(8, 0), NULL, bandmill_contiguous(8, 0), 0, NULL));
     bandmill_factor_destroy(factor);
     bandmill_factor_destroy(NULL);

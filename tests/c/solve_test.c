@@ -131,6 +131,32 @@ static void a_copy_outlives_the_original(int place) {
     bandmill_factor_destroy(copy);
 }
 
+static void numbers_are_counted(int place) {
+    const double weights[] = {-1, 4, -1};
+    bandmill_factor_t* factor = NULL;
+    int64_t first = -1, second = -1;
+    OK(bandmill_factor_toeplitz(9, 3, weights, BANDMILL_OPEN, BANDMILL_F64, place, &factor));
+    OK(bandmill_factor_number(factor, &first));
+    CHECK(first > 0 && bandmill_numbered(first) == factor);
+    bandmill_number_share(first);
+    bandmill_number_release(first);
+    CHECK(bandmill_numbered(first) == factor);
+    bandmill_number_release(first);
+    CHECK(bandmill_numbered(first) == NULL);
+    bandmill_number_release(first); /* once too often, or never given: nothing happens */
+    bandmill_number_share(first);
+    bandmill_number_release(0);
+    CHECK(bandmill_numbered(0) == NULL && bandmill_numbered(-5) == NULL && bandmill_numbered(first) == NULL);
+    OK(bandmill_factor_toeplitz(9, 3, weights, BANDMILL_OPEN, BANDMILL_F64, place, &factor));
+    OK(bandmill_factor_number(factor, &second));
+    CHECK(second > first);
+    bandmill_number_release(second);
+    CHECK(bandmill_factor_number(NULL, &second) == BANDMILL_INVALID_ARGUMENT);
+    CHECK(bandmill_batch_factor_number(NULL, &second) == BANDMILL_INVALID_ARGUMENT);
+    OK(bandmill_factor_toeplitz(9, 3, weights, BANDMILL_OPEN, BANDMILL_F64, place, &factor));
+    CHECK(bandmill_factor_number(factor, NULL) == BANDMILL_INVALID_ARGUMENT); /* and it is destroyed */
+}
+
 static void reports(int place) {
     const double needs_exchanges[] = {1, 1e-13, 1}, stiff[] = {1, -4, 7, -4, 1};
     bandmill_factor_t* factor = NULL;
@@ -168,6 +194,7 @@ int main(int argc, char** argv) {
     constant_diagonals_are_those_of_a_general_matrix(place);
     negative_strides_read_backwards();
     a_copy_outlives_the_original(place);
+    numbers_are_counted(place);
     reports(place);
     memory_comes_and_goes(place);
     return finish();

@@ -130,8 +130,8 @@ static void wrong_input(void) {
     PLANES_REFUSED(&huge, in, shape, out, shape, around, "rows");
     PLANES_REFUSED(&outside, in, shape, out, shape, around, "cannot reach 3 points");
     PLANES_REFUSED(&not_finite, in, shape, out, shape, around, "weight 1");
-    PLANES_REFUSED(&stencil, NULL, shape, out, shape, around, "null");
-    PLANES_REFUSED(&stencil, in, shape, NULL, shape, around, "null");
+    PLANES_REFUSED(&stencil, NULL, shape, out, shape, around, "the input is NULL");
+    PLANES_REFUSED(&stencil, in, shape, NULL, shape, around, "the output is NULL");
     PLANES_REFUSED(&stencil, in, shape, in + 5, shape, around, "overlap");
     PLANES_REFUSED(&stencil, in, shape, in, shape, around, "overlap");
     PLANES_REFUSED(&stencil, in, bandmill_row_by_row(ROWS, COLUMNS - 1, 1), out, shape, around, "columns");

@@ -82,9 +82,9 @@ contains
     call check(bandmill_error() == trim(errmsg) .and. bandmill_error_row() == 0, 'the last error, found in Fortran')
     ! What failed left nothing behind.
     call factor%solve(ones, stat=stat, errmsg=errmsg)
-    call refused(stat, errmsg, bandmill_invalid_argument, 'factor is NULL')
+    call refused(stat, errmsg, bandmill_invalid_argument, 'there is no factor in this variable')
     report = factor%report(stat=stat, errmsg=errmsg)
-    call refused(stat, errmsg, bandmill_invalid_argument, 'factor is NULL')
+    call refused(stat, errmsg, bandmill_invalid_argument, 'there is no factor in this variable')
     call check(report%rows == 0, 'nothing to report')
     call factor%tridiagonal(ones, fours, ones, stat=stat)
     call check(stat == bandmill_ok, 'stat alone')
@@ -117,7 +117,7 @@ contains
     call refused(stat, errmsg, bandmill_invalid_argument, 'not f32')
     call factor%solve_at(c_null_ptr, bandmill_contiguous(int(n, int64), 1_int64), c_loc(x), &
       bandmill_contiguous(int(n, int64), 1_int64), stat=stat, errmsg=errmsg)
-    call refused(stat, errmsg, bandmill_invalid_argument, 'null')
+    call refused(stat, errmsg, bandmill_invalid_argument, 'is NULL')
     call factor%solve_at(c_loc(x), bandmill_contiguous(int(n, int64), 1_int64), c_loc(x), &
       bandmill_contiguous(int(n, int64), 1_int64), stream=c_loc(x), stat=stat, errmsg=errmsg)
     call refused(stat, errmsg, bandmill_invalid_argument, 'stream')
@@ -146,10 +146,10 @@ contains
     call matrices%tridiagonal(off, main, off, threads=-2, stat=stat, errmsg=errmsg)
     call refused(stat, errmsg, bandmill_invalid_argument, '-2 threads')
     call matrices%solve(x, stat=stat, errmsg=errmsg)
-    call refused(stat, errmsg, bandmill_invalid_argument, 'factor is NULL')
+    call refused(stat, errmsg, bandmill_invalid_argument, 'there is no factor in this variable')
     allocate (rows(1))
     rows = matrices%status(stat=stat, errmsg=errmsg)
-    call refused(stat, errmsg, bandmill_invalid_argument, 'factor is NULL')
+    call refused(stat, errmsg, bandmill_invalid_argument, 'there is no factor in this variable')
     call check(size(rows) == 0, 'no status without matrices')
     call bandmill_solve_once(off, main, off(:, :2), x, stat=stat, errmsg=errmsg)
     call refused(stat, errmsg, bandmill_invalid_argument, 'diagonals differ')

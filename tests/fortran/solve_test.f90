@@ -1,8 +1,17 @@
 ! Solves, own matrices and stencils through the Fortran modules, against a dense solver and sums written out.
 program solve_test
   use, intrinsic :: iso_c_binding
+  use bandmill_c, only: bandmill_numbered
+  use bandmill_support, only: view, view_of
   use checking
   implicit none
+  type :: wrapper
+    type(bandmill_factor) :: factor
+    type(bandmill_batch_factor) :: own
+  end type
+  type, extends(bandmill_factor) :: extended
+    integer :: level = 0
+  end type
   character(8) :: place
   integer, parameter :: sizes(*) = [1, 2, 3, 5, 30]
   integer :: s
@@ -21,6 +30,12 @@ program solve_test
     end do
     call strided_sections(20)
     call assignment_shares(9)
+    call copies_of_every_kind(9)
+    call released_with_the_original(9)
+    call originals_outlive_their_copies(9)
+    call arrays_are_reordered(9)
+    call arguments_copied_in_and_out()
+    call more_elements_than_a_default_integer_counts()
     call reports()
     call stencils_along_systems(13, 5)
     call stencils_in_planes(8, 6, 3)
@@ -138,6 +153,268 @@ contains
     call several(2)%solve(y)
     call check(all(x == y), 'a copy in an array')
     deallocate (several)
+  end subroutine
+
+  ! Whatever compilers make of them: nothing is released twice, and what can be used solves.
+  subroutine copies_of_every_kind(n)
+    integer, intent(in) :: n
+    type :: wrapper
+      type(bandmill_factor) :: factor
+      integer :: number = 0
+    end type
+    type(bandmill_factor) :: pair(2), other(2)
+    type(bandmill_factor), allocatable :: list(:), sourced
+    type(bandmill_batch_factor) :: own(2), own_copy(2)
+    type(wrapper) :: inside, outside, built
+    real(real64) :: x(n), y(n), bands(n, 2, 3), z(n, 2), w(n, 2)
+    call pair(1)%toeplitz(n, [-1.0_real64, 4.0_real64, -1.0_real64])
+    pair(2) = pair(1)
+    x = 1
+    call pair(1)%solve(x)
+    other = pair
+    y = 1
+    call other(2)%solve(y)
+    call check(all(x == y), 'arrays are assigned element by element')
+    call pair(1)%destroy()
+    call pair(2)%destroy()
+    y = 1
+    call other(1)%solve(y)
+    call check(all(x == y), 'and keep what they share')
+    inside%factor = other(1)
+    outside = inside
+    built = wrapper(inside%factor, 3)
+    allocate (list(2))
+    list = [inside%factor, outside%factor]
+    allocate (sourced, source=inside%factor)
+    y = 1
+    call outside%factor%solve(y)
+    call check(all(x == y), 'a component of a copy')
+    y = 1
+    call sourced%solve(y)
+    call check(all(x == y), 'sourced allocation')
+    y = 1
+    call list(2)%solve(y)
+    call check(all(x == y), 'an array constructor')
+    y = 1
+    call built%factor%solve(y)
+    call check(all(x == y), 'a structure constructor')
+    bands(:, :, 1) = -1
+    bands(:, :, 2) = 4
+    bands(:, :, 3) = -1
+    call own(1)%tridiagonal(bands(:, :, 1), bands(:, :, 2), bands(:, :, 3))
+    z = 1
+    w = 1
+    call own(1)%solve(z)
+    own_copy = own
+    call own(1)%destroy()
+    call own_copy(1)%solve(w)
+    call check(all(w == z), 'factors of own matrices in arrays')
+  end subroutine
+
+  ! A copy that no assignment made is noticed when its original is gone.
+  subroutine released_with_the_original(n)
+    integer, intent(in) :: n
+    type(bandmill_factor) :: original
+    type(bandmill_factor), allocatable :: sourced
+    real(real64) :: x(n)
+    integer :: stat
+    character(300) :: errmsg
+    call original%toeplitz(n, [-1.0_real64, 4.0_real64, -1.0_real64])
+    allocate (sourced, source=original)
+    call original%destroy()
+    x = 1
+    call sourced%solve(x, stat=stat, errmsg=errmsg)
+    if (stat /= bandmill_ok) then ! a compiler may also have assigned it
+      call check(index(errmsg, 'was released with the variable') > 0 .and. all(x == 1), 'a text, nothing written')
+    end if
+  end subroutine
+
+  ! However it was made, a copy that goes takes nothing with it.
+  subroutine originals_outlive_their_copies(n)
+    integer, intent(in) :: n
+    type(wrapper) :: inside, several(2)
+    type(extended) :: longer
+    type(bandmill_factor) :: plain
+    real(real64) :: ones(n, 1)
+    ones = 1
+    call plain%toeplitz(n, [-1.0_real64, 4.0_real64, -1.0_real64])
+    call longer%toeplitz(n, [-1.0_real64, 4.0_real64, -1.0_real64])
+    inside%factor = plain
+    several(1)%factor = plain
+    call several(2)%factor%toeplitz(n, [-1.0_real64, 4.0_real64, -1.0_real64])
+    call inside%own%tridiagonal(-ones, 4 * ones, -ones)
+    call copy_all(plain, inside, several, longer)
+    call solves(plain, 'a variable')
+    call solves(inside%factor, 'a component')
+    call solves(several(1)%factor, 'the first of an array')
+    call solves(several(2)%factor, 'the last of an array')
+    call solves(longer%bandmill_factor, 'an extended type')
+    call inside%own%solve(ones)
+    call check(abs(4 * ones(1, 1) - ones(2, 1) - 1) < 1e-14, 'own matrices in a component')
+  end subroutine
+
+  subroutine copy_all(plain, inside, several, longer)
+    type(bandmill_factor), intent(in) :: plain
+    type(wrapper), intent(in) :: inside, several(:)
+    type(extended), intent(in) :: longer
+    type(wrapper) :: component, pair(2), built
+    type(wrapper), allocatable :: grown(:), one
+    type(extended) :: another
+    type(bandmill_factor), allocatable :: sourced
+    class(bandmill_factor), allocatable :: polymorphic
+    type(bandmill_factor) :: listed(2)
+    component = inside
+    pair = several
+    one = inside
+    grown = several
+    another = longer
+    built = wrapper(plain, inside%own)
+    listed = [plain, inside%factor]
+    allocate (sourced, source=plain)
+    allocate (polymorphic, source=plain)
+    call solves(component%factor, 'a copied component')
+    call solves(pair(2)%factor, 'a copied array')
+    call solves(one%factor, 'an allocated copy')
+    call solves(grown(2)%factor, 'an array that grew')
+    call solves(another%bandmill_factor, 'a copied extension')
+    call solves(built%factor, 'what was built')
+    call solves(listed(2), 'a list')
+    call solves(sourced, 'a sourced copy')
+    call solves(polymorphic, 'a polymorphic copy')
+  end subroutine
+
+  ! Shared, released and made again in every order: each element has what was assigned to it, and all is released.
+  subroutine arrays_are_reordered(n)
+    integer, intent(in) :: n
+    integer :: before
+    before = live_factors()
+    call reorder(3)
+    call reorder(n)
+    call reorder(40)
+    call reorder_own()
+    call check(live_factors() == before, 'all is released')
+  end subroutine
+
+  subroutine reorder(count)
+    integer, intent(in) :: count
+    type(bandmill_factor) :: list(count), other(count)
+    integer :: expected(count), k, round
+    integer, allocatable :: order(:)
+    do k = 1, count
+      call make_multiple(list(k), k)
+      call make_multiple(other(k), -k)
+    end do
+    expected = [(k, k=1, count)]
+    order = cshift(expected, 2)
+    do round = 1, 3
+      list = list(count:1:-1)
+      expected = expected(count:1:-1)
+      call check(all([(multiple(list(k)), k=1, count)] == expected), 'an array reversed')
+      list = list(order)
+      expected = expected(order)
+      call check(all([(multiple(list(k)), k=1, count)] == expected), 'an array permuted')
+      list(2:count) = list(1:count - 1)
+      expected(2:count) = expected(1:count - 1)
+      call make_multiple(list(1), 100 + round)
+      expected(1) = 100 + round
+      other(2:count) = other(1:count - 1)
+      call make_multiple(other(1), -round)
+      call check(all([(multiple(list(k)), k=1, count)] == expected), 'an array shifted, its first made again')
+    end do
+    other(1:count:2) = list(1:count:2)
+    call list(1)%destroy()
+    list = list(2)
+    call check(all([(multiple(list(k)), k=1, count)] == expected(2)), 'one for all')
+    call check(all([(multiple(other(k)), k=3, count, 2)] == expected(3:count:2)), 'a section of another array')
+  end subroutine
+
+  subroutine reorder_own()
+    type(bandmill_batch_factor) :: own(2)
+    real(real64) :: ones(9, 1), x(9, 1), y(9, 1)
+    ones = 1
+    call own(1)%tridiagonal(0 * ones, ones, 0 * ones)
+    call own(2)%tridiagonal(0 * ones, 4 * ones, 0 * ones)
+    own = own(2:1:-1)
+    x = 1
+    y = 1
+    call own(1)%solve(x)
+    call own(2)%solve(y)
+    call check(all(x == 0.25_real64) .and. all(y == 1), 'own matrices reversed')
+    own = own(1)
+    y = 1
+    call own(2)%solve(y)
+    call check(all(y == 0.25_real64), 'own matrices, one for all')
+  end subroutine
+
+  ! Arguments that compilers pass as copies, and copy back.
+  subroutine arguments_copied_in_and_out()
+    type(bandmill_factor) :: list(6)
+    type(wrapper) :: inside(4), others(4)
+    integer :: k, round
+    do round = 1, 3
+      call make_all(list(1:5:2), 3, 10 * round)
+      call make_all(list(2:6:2), 3, 10 * round + 3)
+      call check(all([(multiple(list(k)), k=1, 6)] == 10 * round + [1, 4, 2, 5, 3, 6]), 'sections')
+      call make_all(inside%factor, 4, 20 * round)
+      call make_all(others%factor, 4, 20 * round + 5)
+      call check(all([(multiple(inside(k)%factor), k=1, 4)] == 20 * round + [1, 2, 3, 4]), 'components')
+      call check(all([(multiple(others(k)%factor), k=1, 4)] == 20 * round + [6, 7, 8, 9]), 'other components')
+      inside(2:4)%factor = inside(1:3)%factor
+      call make_multiple(inside(1)%factor, 7)
+      others(2:4)%factor = others(1:3)%factor
+      call make_multiple(others(1)%factor, 8)
+      call check(all([(multiple(inside(k)%factor), k=1, 4)] == [7, 20 * round + [1, 2, 3]]), 'components shifted')
+    end do
+  end subroutine
+
+  subroutine make_all(list, count, first)
+    integer, intent(in) :: count, first
+    type(bandmill_factor) :: list(count)
+    integer :: k
+    do k = 1, count
+      call make_multiple(list(k), first + k)
+    end do
+  end subroutine
+
+  subroutine make_multiple(factor, of) ! of the identity
+    type(bandmill_factor), intent(inout) :: factor
+    integer, intent(in) :: of
+    call factor%toeplitz(9, [0.0_real64, real(of, real64), 0.0_real64])
+  end subroutine
+
+  integer function live_factors()
+    integer(int64) :: k
+    live_factors = count([(c_associated(bandmill_numbered(k)), k=1_int64, 4000_int64)])
+  end function
+
+  integer function multiple(factor)
+    type(bandmill_factor), intent(in) :: factor
+    real(real64) :: x(9)
+    integer :: stat
+    x = 1
+    call factor%solve(x, stat=stat)
+    multiple = merge(nint(1 / x(1)), -1, stat == bandmill_ok)
+  end function
+
+  subroutine solves(factor, what)
+    class(bandmill_factor), intent(in) :: factor
+    character(*), intent(in) :: what
+    real(real64) :: x(9)
+    integer :: stat
+    x = 1
+    call factor%solve(x, stat=stat)
+    call check(stat == bandmill_ok .and. all(abs(4 * x(2:8) - x(1:7) - x(3:9) - 1) < 1e-14), what//' solves')
+  end subroutine
+
+  ! 2^32 elements, which a default integer takes for none. Nothing is read.
+  subroutine more_elements_than_a_default_integer_counts()
+    real(real32), target :: somewhere
+    real(real32), pointer :: large(:, :)
+    type(view) :: seen
+    call c_f_pointer(c_loc(somewhere), large, [65536, 65536])
+    seen = view_of(large)
+    call check(c_associated(seen%data, c_loc(somewhere)), 'it begins where it begins')
+    call check(seen%shape%rows == 65536 .and. seen%shape%batch_stride == 65536, 'sizes and strides')
   end subroutine
 
   subroutine reports()

@@ -162,7 +162,7 @@ int bandmill_workspace_create(int diagonal_count, int64_t rows, int64_t batch, i
                               int threads, bandmill_workspace_t** workspace);
 void bandmill_workspace_destroy(bandmill_workspace_t* workspace);
 
-/* `status` takes `batch` integers at the place of the data. The matrices are left alone. */
+/* `status` takes `batch` integers at the place of the data, apart from all else. The matrices are left alone. */
 int bandmill_batch_solve_once_f64(int diagonal_count, const double* const* diagonals, bandmill_shape shape,
                                   int boundary, const double* b, bandmill_shape b_shape, double* x,
                                   bandmill_shape x_shape, int64_t* status, bandmill_workspace_t* workspace, int threads,
@@ -170,6 +170,17 @@ int bandmill_batch_solve_once_f64(int diagonal_count, const double* const* diago
 int bandmill_batch_solve_once_f32(int diagonal_count, const float* const* diagonals, bandmill_shape shape, int boundary,
                                   const float* b, bandmill_shape b_shape, float* x, bandmill_shape x_shape,
                                   int64_t* status, bandmill_workspace_t* workspace, int threads, void* stream);
+
+/* --- Factors by number ---
+ * For bindings to languages that copy variables without a call. A factor that was given a number belongs to it (also if
+ * the call fails: then it is destroyed). It begins with one user, and is destroyed when the last one releases it;
+ * numbers are not used again, so that copies which nobody counted find that it is gone.
+ */
+int bandmill_factor_number(bandmill_factor_t* factor, int64_t* number);
+int bandmill_batch_factor_number(bandmill_batch_factor_t* factor, int64_t* number);
+void* bandmill_numbered(int64_t number); /* the factor, or NULL if it is gone; 0 is never given */
+void bandmill_number_share(int64_t number);
+void bandmill_number_release(int64_t number); /* a number whose factor is gone is fine */
 
 /* --- Stencils ---
  * The result at a point (y, x) is the sum of weight[dy, dx] * in(y + dy, x + dx) over a patch of `rows` by `columns`

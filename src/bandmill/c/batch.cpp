@@ -37,7 +37,7 @@ template <class Space, class T>
 BandBatch<T, Space> as_matrices(int count, const T* const* diagonals, const bandmill_shape& shape, int boundary) {
     require_diagonal_count(count);
     require(diagonals, "list of diagonals");
-    const auto view = [&](int d) { return as_view<Space>(diagonals[d], shape); };
+    const auto view = [&](int d) { return as_view<Space>(diagonals[d], shape, "diagonal"); };
     if (count == 3) return {{view(0), view(1), view(2)}, as_boundary(boundary)};
     return {{view(0), view(1), view(2), view(3), view(4)}, as_boundary(boundary)};
 }
@@ -61,9 +61,11 @@ int solve_batch(const bandmill_batch_factor_t* handle, const T* b, const bandmil
         const auto& any = require(handle, "factor")->factor;
         if (const auto* on_host = std::get_if<BatchFactor<T, Host>>(&any)) {
             refuse_stream(stream);
-            solve(*on_host, as_view<Host>(b, b_shape), as_view<Host>(x, x_shape), Threads{threads});
+            solve(*on_host, as_view<Host>(b, b_shape, "right-hand side"), as_view<Host>(x, x_shape, "solution"),
+                  Threads{threads});
         } else if (const auto* on_gpu = std::get_if<BatchFactor<T, Cuda>>(&any)) {
-            solve(*on_gpu, as_view<Cuda>(b, b_shape), as_view<Cuda>(x, x_shape), as_stream(stream));
+            solve(*on_gpu, as_view<Cuda>(b, b_shape, "right-hand side"), as_view<Cuda>(x, x_shape, "solution"),
+                  as_stream(stream));
         } else {
             refuse_precision<T>("factor");
         }
@@ -77,8 +79,9 @@ int solve_once(int count, const T* const* diagonals, const bandmill_shape& shape
     return guarded([&] {
         auto& any = require(handle, "workspace")->workspace;
         const auto run = [&]<class Space>(BatchWorkspace<T, Space>& workspace, auto how) {
-            solve(as_matrices<Space>(count, diagonals, shape, boundary), as_view<Space>(b, b_shape),
-                  as_view<Space>(x, x_shape), interleaved<Space>(status, 1, shape.batch), workspace, how);
+            solve(as_matrices<Space>(count, diagonals, shape, boundary), as_view<Space>(b, b_shape, "right-hand side"),
+                  as_view<Space>(x, x_shape, "solution"),
+                  as_view<Space>(status, bandmill_interleaved(1, shape.batch), "status"), workspace, how);
         };
         if (auto* on_host = std::get_if<BatchWorkspace<T, Host>>(&any)) {
             refuse_stream(stream);

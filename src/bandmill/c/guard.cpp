@@ -18,7 +18,7 @@ thread_local LastError last_error{"", -1};
 
 int remember(int status, const char* text, std::int64_t row = -1) noexcept {
     const std::size_t length = std::min(std::strlen(text), sizeof last_error.text - 1);
-    std::memcpy(last_error.text, text, length);
+    std::memmove(last_error.text, text, length); // it may be the end of the last text
     last_error.text[length] = '\0';
     last_error.row = row;
     return status;

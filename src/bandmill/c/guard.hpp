@@ -57,7 +57,8 @@ template <class T> [[noreturn]] void refuse_precision(const char* what) {
 inline FieldShape as_shape(const bandmill_shape& shape) {
     return {shape.rows, shape.batch, shape.row_stride, shape.batch_stride, shape.tile, shape.tile_stride};
 }
-template <class Space, class T> FieldView<T, Space> as_view(T* data, const bandmill_shape& shape) {
+template <class Space, class T> FieldView<T, Space> as_view(T* data, const bandmill_shape& shape, const char* what) {
+    if (shape.rows > 0 && shape.batch > 0) require(data, what);
     return {data, as_shape(shape)};
 }
 

@@ -49,9 +49,11 @@ int solve_batch(const bandmill_factor_t* handle, const T* b, const bandmill_shap
         const auto& any = require(handle, "factor")->factor;
         if (const auto* on_host = std::get_if<Factor<T, Host>>(&any)) {
             refuse_stream(stream);
-            solve(*on_host, as_view<Host>(b, b_shape), as_view<Host>(x, x_shape), Threads{threads});
+            solve(*on_host, as_view<Host>(b, b_shape, "right-hand side"), as_view<Host>(x, x_shape, "solution"),
+                  Threads{threads});
         } else if (const auto* on_gpu = std::get_if<Factor<T, Cuda>>(&any)) {
-            solve(*on_gpu, as_view<Cuda>(b, b_shape), as_view<Cuda>(x, x_shape), as_stream(stream));
+            solve(*on_gpu, as_view<Cuda>(b, b_shape, "right-hand side"), as_view<Cuda>(x, x_shape, "solution"),
+                  as_stream(stream));
         } else {
             refuse_precision<T>("factor");
         }

@@ -39,6 +39,12 @@ PlaneShape as_planes(const bandmill_planes& shape) {
     return {shape.rows, shape.columns, shape.batch, shape.row_stride, shape.column_stride, shape.batch_stride};
 }
 
+template <class Space, class T>
+PlaneView<T, Space> as_plane_view(T* data, const bandmill_planes& shape, const char* what) {
+    if (shape.rows > 0 && shape.columns > 0 && shape.batch > 0) require(data, what);
+    return {data, as_planes(shape)};
+}
+
 // Calls with<Space>(how) for the place.
 template <class With> void at_place(int place, int threads, void* stream, const With& with) {
     if (on_cpu(place)) {
@@ -56,8 +62,8 @@ int apply_to_systems(const bandmill_stencil* stencil, const T* in, const bandmil
                      void* stream) noexcept {
     return guarded([&] {
         at_place(place, threads, stream, [&]<class Space>(Space, auto how) {
-            apply(as_stencil(stencil), as_view<Space>(in, in_shape), as_view<Space>(out, out_shape), as_edges(edges),
-                  as_into(into), how);
+            apply(as_stencil(stencil), as_view<Space>(in, in_shape, "input"), as_view<Space>(out, out_shape, "output"),
+                  as_edges(edges), as_into(into), how);
         });
     });
 }
@@ -68,8 +74,8 @@ int apply_to_planes(const bandmill_stencil* stencil, const T* in, const bandmill
                     int into, int place, int threads, void* stream) noexcept {
     return guarded([&] {
         at_place(place, threads, stream, [&]<class Space>(Space, auto how) {
-            apply(as_stencil(stencil), PlaneView<const T, Space>(in, as_planes(in_shape)),
-                  PlaneView<T, Space>(out, as_planes(out_shape)), {as_edges(x_edges), as_edges(y_edges)}, as_into(into),
+            apply(as_stencil(stencil), as_plane_view<Space>(in, in_shape, "input"),
+                  as_plane_view<Space>(out, out_shape, "output"), {as_edges(x_edges), as_edges(y_edges)}, as_into(into),
                   how);
         });
     });
