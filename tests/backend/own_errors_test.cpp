@@ -65,6 +65,21 @@ TEST_F(OwnErrors, StatusAndWorkspaceOfOtherShapes) {
     expect_error<InvalidArgument>([&] { with_status(interleaved<Space>(s.status.data(), 2, batch)); }, {"status"});
     expect_error<InvalidArgument>([&] { with_status(interleaved<Space>(s.status.data(), 1, batch - 1)); }, {"status"});
     expect_error<InvalidArgument>([&] { with_status(strided<Space>(s.status.data(), 1, batch, 1, 0)); });
+    // Neither may what is to be read or is written otherwise be where the status goes: f64, or f32 and half of it.
+    const auto over = [&](double* place) {
+        return interleaved<Space>(reinterpret_cast<std::int64_t*>(place), 1, batch);
+    };
+    for (int d = 0; d < 3; ++d)
+        expect_error<InvalidArgument>([&] { with_status(over(s.at(d) + size - 1)); },
+                                      {"status", "diagonal " + std::to_string(d)});
+    expect_error<InvalidArgument>([&] { with_status(over(s.at(3))); }, {"status", "right-hand side"});
+    expect_error<InvalidArgument>([&] { with_status(over(s.at(5) - 1)); }, {"status", "solution"});
+    auto narrow = make_workspace<float>(s.matrices().shape());
+    const auto floats = [&](int which) { return interleaved<Space>(reinterpret_cast<float*>(s.at(which)), n, batch); };
+    const BandBatch<float, Space> bands{{floats(0), floats(1), floats(2)}};
+    expect_error<InvalidArgument>([&] { solve(bands, floats(3), floats(4), over(s.at(4) + size / 2 - 1), narrow); },
+                                  {"status", "solution"});
+
     for (const BatchShape& shape : {BatchShape{n, batch + 1}, BatchShape{n - 1, batch}, BatchShape{n, batch, 2},
                                     BatchShape{n, batch, 1, Boundary::periodic}}) {
         auto other = make_workspace<double>(shape);
@@ -74,6 +89,15 @@ TEST_F(OwnErrors, StatusAndWorkspaceOfOtherShapes) {
 }
 
 #if !defined(BANDMILL_TEST_CUDA)
+// Room for the threads that can have work, not for all that there are.
+TEST_F(OwnErrors, WorkspaceOfFewSystems) {
+    const BatchShape few{100000, 3, 2, Boundary::periodic}, many{100, 4096, 2, Boundary::periodic};
+    const auto bytes = [](const BatchShape& shape, int threads) {
+        return BatchWorkspace<double, Host>(shape, Threads{threads}).bytes();
+    };
+    EXPECT_EQ(bytes(few, 64), bytes(few, 1));
+    EXPECT_EQ(bytes(many, 4), 4 * bytes(many, 1));
+}
 TEST_F(OwnErrors, NegativeNumberOfThreads) {
     Subject s;
     expect_error<InvalidArgument>([&] { factor(s.matrices(), Threads{-2}); }, {"-2"});

@@ -191,12 +191,14 @@ TEST(FieldOverlap, ViewsThatShareBytesAreFound) {
     int apart = 0;
     for (int trial = 0; trial < 20000; ++trial) {
         const FieldShape one = random.next(), other = trial % 2 == 0 ? one : random.next();
-        const std::int64_t size = 8, at = trial % 5 == 0 ? random.pick(-400, 400) : 8 * random.pick(-50, 50);
-        const auto read = addresses(one, 0, size), written = addresses(other, at, size);
+        const std::int64_t at = trial % 5 == 0 ? random.pick(-400, 400) : 8 * random.pick(-50, 50);
+        const std::int64_t size = trial % 3 == 0 ? 4 : 8, other_size = 8; // as values of f32 beside 64-bit integers
+        const auto read = addresses(one, 0, size), written = addresses(other, at, other_size);
         bool shared = false;
         for (const std::int64_t a : read)
-            for (const std::int64_t b : written) shared = shared || (a < b + size && b < a + size);
-        ASSERT_EQ(detail::overlap(one, middle, other, middle + at, 8), shared)
+            for (const std::int64_t b : written) shared = shared || (a < b + other_size && b < a + size);
+        const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+        ASSERT_EQ(detail::overlap({one, middle, bytes(size)}, {other, middle + at, bytes(other_size)}), shared)
             << one.rows << " x " << one.batch << ", strides " << one.row_stride << ", " << one.batch_stride
             << ", tiles " << one.tile << ", " << one.tile_stride << "; at " << at;
         apart += !shared;
@@ -211,11 +213,14 @@ TEST(FieldOverlap, FieldsSideBySideInOneBuffer) {
     const std::int64_t n = 1000000, batch = 1000003;
     const FieldShape tiles{n, batch, 32, 1, 32, 2 * n * 32}, rows{n, batch, 2 * batch, 1, batch, 0},
         points{n, batch, 2 * batch, 2, batch, 0};
-    EXPECT_FALSE(detail::overlap(tiles, at, tiles, at + 8 * n * 32, 8)); // [tile][field][row][lane]
-    EXPECT_TRUE(detail::overlap(tiles, at, tiles, at + 8 * (n * 32 - 1), 8));
-    EXPECT_FALSE(detail::overlap(rows, at, rows, at + 8 * batch, 8)); // [row][field][system]
-    EXPECT_TRUE(detail::overlap(rows, at, rows, at + 8 * (batch - 1), 8));
-    EXPECT_FALSE(detail::overlap(points, at, points, at + 8, 8));                // [row][system][field]
+    const auto shared = [&](const FieldShape& shape, char* other) {
+        return detail::overlap({shape, at, 8}, {shape, other, 8});
+    };
+    EXPECT_FALSE(shared(tiles, at + 8 * n * 32)); // [tile][field][row][lane]
+    EXPECT_TRUE(shared(tiles, at + 8 * (n * 32 - 1)));
+    EXPECT_FALSE(shared(rows, at + 8 * batch)); // [row][field][system]
+    EXPECT_TRUE(shared(rows, at + 8 * (batch - 1)));
+    EXPECT_FALSE(shared(points, at + 8));                                        // [row][system][field]
     EXPECT_NO_THROW(detail::check_disjoint(tiles, at, tiles, at, 8));            // in place
     const std::int64_t count = (batch + 3) / 4;                                  // of tiles
     EXPECT_NO_THROW(detail::check_writable({n, batch, count, n * count, 4, 1})); // [lane][row][tile]

@@ -52,25 +52,32 @@ void check_batch_solve(const BatchShape& shape, const FieldShape& b, const void*
                               " matrices (each system has its own): pass views of one batch size");
 }
 
-void check_combined(const BatchShape& shape, const void* const* diagonals, const FieldShape* shapes,
-                    const FieldShape& x, const void* x_data, std::size_t element_bytes, const FieldShape& status,
-                    const BatchShape& workspace) {
-    for (int d = 0; d < 2 * shape.half_bandwidth + 1; ++d)
-        if (overlap(shapes[d], diagonals[d], x, x_data, element_bytes))
-            throw InvalidArgument("the solution overlaps diagonal " + text(d) +
-                                  " of the matrices in memory (they are to be left alone): write it somewhere else");
-    if (status.rows != 1 || status.batch != shape.batch)
-        throw InvalidArgument("the status has " + text(status.rows) + " rows of " + text(status.batch) +
+void check_combined(const BatchShape& shape, const AnyField* diagonals, const AnyField& b, const AnyField& x,
+                    const AnyField& status, const BatchShape& workspace) {
+    check_batch_solve(shape, b.shape, b.data, x.shape, x.data, x.element_bytes);
+    if (status.shape.rows != 1 || status.shape.batch != shape.batch)
+        throw InvalidArgument("the status has " + text(status.shape.rows) + " rows of " + text(status.shape.batch) +
                               " systems, and one row of " + text(shape.batch) +
                               " is wanted: pass interleaved(data, 1, batch)");
-    check_writable(status);
+    check_writable(status.shape);
+    const auto refuse = [](const char* name, const std::string& other, const char* reason) {
+        throw InvalidArgument(std::string("the ") + name + " overlaps " + other + " in memory (" + reason +
+                              "): write it somewhere else");
+    };
+    for (int d = 0; d < 2 * shape.half_bandwidth + 1; ++d)
+        for (const AnyField* written : {&x, &status})
+            if (overlap(*written, diagonals[d]))
+                refuse(written == &x ? "solution" : "status", "diagonal " + text(d) + " of the matrices",
+                       "they are to be left alone");
+    if (overlap(status, b)) refuse("status", "the right-hand side", "it is read when the status may have been written");
+    if (overlap(status, x)) refuse("status", "the solution", "both are written");
     if (workspace != shape)
         throw InvalidArgument(
             "the workspace was made for " + text(workspace.batch) + " systems of " + text(workspace.rows) +
             " rows with half-bandwidth " + text(workspace.half_bandwidth) +
             (workspace.boundary == Boundary::open ? ", open" : ", periodic") + ", not for these " + text(shape.batch) +
             " of " + text(shape.rows) + " rows with " + text(shape.half_bandwidth) +
-            (shape.boundary == Boundary::open ? ", open" : ", periodic") + ": make one of the matrices' shape()");
+            (shape.boundary == Boundary::open ? ", open" : ", periodic") + ": make one for these sizes");
 }
 
 } // namespace bandmill::detail

@@ -181,7 +181,8 @@ template <class T> class BatchWorkspace<T, Cuda> {
 };
 
 // Factors and solves in one call. The matrices are left alone, and so is b unless x is the same view. `status` is a
-// view of one row. Nothing is allocated; on CUDA nothing is waited for, and the call may be captured in a graph.
+// view of one row, apart from all of them. Nothing is allocated; on CUDA nothing is waited for, and the call may be
+// captured in a graph.
 template <class T>
 void solve(const BandBatch<T, Host>& matrices, std::type_identity_t<FieldView<const T, Host>> b,
            std::type_identity_t<FieldView<T, Host>> x, FieldView<std::int64_t, Host> status,
@@ -195,10 +196,20 @@ namespace detail {
 // Throws InvalidArgument where a solve with these cannot be done.
 void check_batch_solve(const BatchShape& shape, const FieldShape& b, const void* b_data, const FieldShape& x,
                        const void* x_data, std::size_t element_bytes);
-// The same for a combined factor and solve: also the status, the workspace and that x leaves the matrices alone.
-void check_combined(const BatchShape& shape, const void* const* diagonals, const FieldShape* shapes,
-                    const FieldShape& x, const void* x_data, std::size_t element_bytes, const FieldShape& status,
-                    const BatchShape& workspace);
+// The same for a combined factor and solve: also the status, the workspace and that all but x and the status are left
+// alone.
+void check_combined(const BatchShape& shape, const AnyField* diagonals, const AnyField& b, const AnyField& x,
+                    const AnyField& status, const BatchShape& workspace);
+
+template <class T, class Space>
+void check_combined(const BandBatch<T, Space>& matrices, const FieldView<const T, Space>& b,
+                    const FieldView<T, Space>& x, const FieldView<std::int64_t, Space>& status,
+                    const BatchShape& workspace) {
+    AnyField diagonals[5];
+    for (int d = 0; d < matrices.diagonals(); ++d)
+        diagonals[d] = {matrices.field_shape(d), matrices.data(d), sizeof(T)};
+    check_combined(matrices.shape(), diagonals, any_field(b), any_field(x), any_field(status), workspace);
+}
 } // namespace detail
 
 } // namespace bandmill

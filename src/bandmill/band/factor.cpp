@@ -85,8 +85,8 @@ template <class T> [[noreturn]] void throw_out_of_range(const char* what, Extend
     char text[32];
     std::snprintf(text, sizeof text, "%.3Lg", std::abs(size));
     throw InvalidMatrix("row " + std::to_string(row) + " " + what + " " + text + ", which is beyond the range of " +
-                            (sizeof(T) == 4 ? "f32 (1e-38 to 3e38): scale the matrix, or factor in double"
-                                            : "f64 (1e-308 to 1.8e308): scale the matrix"),
+                            (sizeof(T) == 4 ? "f32 (1e-38 to 1.7e38): scale the matrix, or factor in double"
+                                            : "f64 (1e-308 to 8.9e307): scale the matrix"),
                         row);
 }
 

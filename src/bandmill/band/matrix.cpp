@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <new>
 #include <string>
 
 namespace bandmill {
@@ -28,16 +29,22 @@ std::int64_t wrapped(std::int64_t index, std::int64_t size) { return (index % si
 // Puts diagonals of one length behind each other.
 template <std::size_t Count>
 std::vector<double> join(const std::array<std::span<const double>, Count>& diagonals, std::size_t size) {
-    std::vector<double> values;
-    values.reserve(Count * size);
-    for (std::size_t d = 0; d < Count; ++d) {
+    for (std::size_t d = 0; d < Count; ++d)
         if (diagonals[d].size() != size)
             throw InvalidArgument(diagonal_name(static_cast<int>(d) - static_cast<int>(Count / 2)) + " has " +
                                   std::to_string(diagonals[d].size()) + " entries and the main diagonal " +
                                   std::to_string(size) +
                                   " (diagonals are indexed by row): give every diagonal one entry per row");
-        values.insert(values.end(), diagonals[d].begin(), diagonals[d].end());
+    std::vector<double> values;
+    try {
+        if (size > values.max_size() / Count) throw std::bad_alloc();
+        values.reserve(Count * size);
+    } catch (const std::bad_alloc&) {
+        throw OutOfMemory("a matrix of " + std::to_string(size) +
+                          " rows does not fit in host memory: check the number of rows");
     }
+    for (const std::span<const double> diagonal : diagonals)
+        values.insert(values.end(), diagonal.begin(), diagonal.end());
     return values;
 }
 
@@ -52,7 +59,7 @@ BandMatrix::BandMatrix(int half_bandwidth, Boundary boundary, std::int64_t size,
                               " is not known: use Boundary::open or Boundary::periodic");
     if (size < 1)
         throw InvalidArgument("a matrix cannot have " + std::to_string(size) +
-                              " rows (there must be at least one): check the length of the diagonals");
+                              " rows (there must be at least one): check the number of rows");
     const std::int64_t rows = toeplitz ? 1 : size; // the rows that hold different values
     for (std::int64_t row = 0; row < rows; ++row)
         for (int offset = -half_bandwidth; offset <= half_bandwidth; ++offset) {

@@ -33,7 +33,8 @@ class BandMatrix {
     double entry(int offset, std::int64_t row) const {
         if (offset < -half_bandwidth_ || offset > half_bandwidth_ || row < 0 || row >= size_) refuse_entry(offset, row);
         if (boundary_ == Boundary::open && (row + offset < 0 || row + offset >= size_)) return 0.0;
-        return values_[toeplitz_ ? offset + half_bandwidth_ : (offset + half_bandwidth_) * size_ + row];
+        return values_[static_cast<std::size_t>(toeplitz_ ? offset + half_bandwidth_
+                                                          : (offset + half_bandwidth_) * size_ + row)];
     }
 
     // The transpose, as a matrix of its own.

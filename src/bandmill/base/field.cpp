@@ -95,19 +95,18 @@ void check_writable(const FieldShape& given) {
                               "each other; check the strides");
 }
 
-bool overlap(const FieldShape& one, const void* one_data, const FieldShape& other, const void* other_data,
-             std::size_t element_bytes) {
-    if (empty(one) || empty(other)) return false;
-    for (const Lattice& a : lattices(normalised(one)))
-        for (const Lattice& b : lattices(normalised(other)))
-            if (meet({a, one_data, element_bytes}, {b, other_data, element_bytes})) return true;
+bool overlap(const AnyField& one, const AnyField& other) {
+    if (empty(one.shape) || empty(other.shape)) return false;
+    for (const Lattice& a : lattices(normalised(one.shape)))
+        for (const Lattice& b : lattices(normalised(other.shape)))
+            if (meet({a, one.data, one.element_bytes}, {b, other.data, other.element_bytes})) return true;
     return false;
 }
 
 void check_disjoint(const FieldShape& from, const void* from_data, const FieldShape& to, const void* to_data,
                     std::size_t element_bytes) {
     const bool in_place = from_data == to_data && normalised(from) == normalised(to);
-    if (!in_place && overlap(from, from_data, to, to_data, element_bytes))
+    if (!in_place && overlap({from, from_data, element_bytes}, {to, to_data, element_bytes}))
         throw InvalidArgument("right-hand side and solution overlap in memory without being the same view (" +
                               describe(normalised(from)) + ", and " + describe(normalised(to)) +
                               "): solve in place with one view, or write to separate memory");

@@ -39,9 +39,14 @@ void check_writable(const FieldShape& shape);
 // The same view twice (in place) is fine, and so are disjoint elements of one buffer.
 void check_disjoint(const FieldShape& from, const void* from_data, const FieldShape& to, const void* to_data,
                     std::size_t element_bytes);
-// Do two views have elements in common? Yes in doubt.
-bool overlap(const FieldShape& one, const void* one_data, const FieldShape& other, const void* other_data,
-             std::size_t element_bytes);
+// A view of whatever type.
+struct AnyField {
+    FieldShape shape = {};
+    const void* data = nullptr;
+    std::size_t element_bytes = 0;
+};
+// Do two views have memory in common? Yes in doubt.
+bool overlap(const AnyField& one, const AnyField& other);
 // All of the above for x = A^-1 b with a matrix of `rows` rows, and that the sizes agree.
 void check_solve(std::int64_t rows, const FieldShape& b, const void* b_data, const FieldShape& x, const void* x_data,
                  std::size_t element_bytes);
@@ -73,6 +78,12 @@ template <class T, class Space = Host> class FieldView {
         T* data_;
         FieldShape shape_;
 };
+
+namespace detail {
+template <class T, class Space> AnyField any_field(const FieldView<T, Space>& view) {
+    return {view.shape(), view.data(), sizeof(T)};
+}
+} // namespace detail
 
 template <class Space = Host, class T> FieldView<T, Space> interleaved(T* data, std::int64_t rows, std::int64_t batch) {
     return {data, FieldShape{rows, batch, batch, 1}};

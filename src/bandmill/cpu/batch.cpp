@@ -68,6 +68,17 @@ template <class T> std::int64_t scratch_strip(const BatchShape& shape) {
     return strip;
 }
 
+// What threads take from each other: whole strips, so that they stay wide.
+template <class T> std::int64_t strips_of(const BatchShape& shape) {
+    const std::int64_t strip = scratch_strip<T>(shape);
+    return (shape.batch + strip - 1) / strip;
+}
+
+// Threads that can have work in one call.
+template <class T> int useful_threads(const BatchShape& shape, Threads threads) {
+    return static_cast<int>(std::clamp<std::int64_t>(strips_of<T>(shape), 1, threads_for(shape, threads)));
+}
+
 } // namespace
 
 template <class T> BatchFactor<T, Host> factor(const BandBatch<T, Host>& matrices, Threads threads) {
@@ -105,9 +116,9 @@ void solve(const BatchFactor<T, Host>& factor, std::type_identity_t<FieldView<co
 }
 
 template <class T>
-BatchWorkspace<T, Host>::BatchWorkspace(const BatchShape& shape, Threads threads)
-    : shape_(shape), threads_(detail::thread_count(threads)) {
+BatchWorkspace<T, Host>::BatchWorkspace(const BatchShape& shape, Threads threads) : shape_(shape), threads_(1) {
     detail::check_batch_shape(shape);
+    threads_ = useful_threads<T>(shape, threads);
     values_ = Array<T, Host>(threads_ * scratch_strip<T>(shape) * shape.rows * kept_values(shape));
 }
 
@@ -116,13 +127,9 @@ void solve(const BandBatch<T, Host>& matrices, std::type_identity_t<FieldView<co
            std::type_identity_t<FieldView<T, Host>> x, FieldView<std::int64_t, Host> status,
            BatchWorkspace<T, Host>& workspace, Threads threads) {
     const BatchShape& shape = matrices.shape();
+    detail::check_combined(matrices, b, x, status, workspace.shape());
     cpu::BatchJob<T> job = job_of<T>(shape);
     add_matrices(job, matrices);
-    const void* diagonals[5];
-    std::copy(job.diagonals, job.diagonals + 5, diagonals);
-    detail::check_batch_solve(shape, b.shape(), b.data(), x.shape(), x.data(), sizeof(T));
-    detail::check_combined(shape, diagonals, job.diagonal_shapes, x.shape(), x.data(), sizeof(T), status.shape(),
-                           workspace.shape());
     job.b = b.data();
     job.b_shape = b.shape();
     job.x = x.data();
@@ -131,11 +138,9 @@ void solve(const BandBatch<T, Host>& matrices, std::type_identity_t<FieldView<co
     job.status_shape = status.shape();
     job.strip = scratch_strip<T>(shape);
     const auto work = work_at<T>(cpu::level());
-    const std::int64_t tiles = tiles_of(shape);
-    const int shares =
-        static_cast<int>(std::min<std::int64_t>(std::min(threads_for(shape, threads), workspace.threads()), tiles));
-    // A share is a thread's, and so is its scratch. Whole strips, so that they stay wide.
-    const std::int64_t group = job.strip / batch_tile, groups = (tiles + group - 1) / group;
+    const std::int64_t tiles = tiles_of(shape), group = job.strip / batch_tile, groups = strips_of<T>(shape);
+    const int shares = std::min(useful_threads<T>(shape, threads), workspace.threads());
+    // A share is a thread's, and so is its scratch.
     detail::for_each_share(shares, shares, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t which = begin; which < end; ++which)
             work.combine(job, std::min(tiles, groups * which / shares * group),

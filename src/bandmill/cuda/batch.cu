@@ -245,13 +245,9 @@ void solve(const BandBatch<T, Cuda>& matrices, std::type_identity_t<FieldView<co
            std::type_identity_t<FieldView<T, Cuda>> x, FieldView<std::int64_t, Cuda> status,
            BatchWorkspace<T, Cuda>& workspace, Stream stream) {
     const BatchShape& shape = matrices.shape();
-    detail::check_batch_solve(shape, b.shape(), b.data(), x.shape(), x.data(), sizeof(T));
+    detail::check_combined(matrices, b, x, status, workspace.shape());
     const Device device = workspace.device();
     cuda::BatchFactorArguments<T> arguments = cuda::matrix_arguments(matrices, device);
-    const void* diagonals[5];
-    std::copy(arguments.diagonals, arguments.diagonals + 5, diagonals);
-    detail::check_combined(shape, diagonals, arguments.diagonal_shapes, x.shape(), x.data(), sizeof(T), status.shape(),
-                           workspace.shape());
     if (shape.batch == 0) return;
     require_device_pointer(device, b.data(), "right-hand side");
     require_device_pointer(device, x.data(), "solution");

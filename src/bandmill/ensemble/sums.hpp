@@ -26,17 +26,18 @@ BANDMILL_HD Pieces to_pieces(double value, int bits) {
 
 } // namespace detail
 
+__extension__ typedef __int128 Int128; // not of the language, which -Wpedantic would remark
+
 class FixedSum {
   public:
     void add(const detail::Pieces& pieces) {
-        value_ +=
-            (static_cast<__int128>(pieces.high) << 64) + (static_cast<__int128>(pieces.middle) << 32) + pieces.low;
+        value_ += (static_cast<Int128>(pieces.high) << 64) + (static_cast<Int128>(pieces.middle) << 32) + pieces.low;
     }
     void add(const FixedSum& other) { value_ += other.value_; }
     // The sum, rounded once.
     double value(int bits) const { return std::ldexp(static_cast<double>(value_), -bits); }
-    __int128 raw() const { return value_; } // for files and messages between ranks
-    static FixedSum from_raw(__int128 raw) {
+    Int128 raw() const { return value_; } // for files and messages between ranks
+    static FixedSum from_raw(Int128 raw) {
         FixedSum sum;
         sum.value_ = raw;
         return sum;
@@ -44,7 +45,7 @@ class FixedSum {
     bool operator==(const FixedSum&) const = default;
 
   private:
-    __int128 value_ = 0;
+    Int128 value_ = 0;
 };
 
 } // namespace bandmill

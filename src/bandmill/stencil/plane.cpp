@@ -96,13 +96,15 @@ FieldPieces field_pieces(std::initializer_list<FieldPart> views) {
     }
     check_writable(out);
     for (const FieldPart& view : views)
-        if (&view != &output && overlap(view.shape, view.data, out, output.data, output.element_bytes))
+        if (&view != &output && overlap(view, output))
             throw InvalidArgument(std::string("the ") + view.name +
                                   " and the output overlap in memory (neighbours would be read after they were "
                                   "overwritten): write to separate memory");
     FieldPieces pieces;
+    pieces.tile = tile;
     auto append = [&](std::int64_t first, std::int64_t rows, std::int64_t tiles) {
         FieldPieces::Piece& piece = pieces.piece[pieces.count++];
+        piece.first = first;
         int view = 0;
         for (const FieldPart& part : views) {
             const FieldShape& shape = part.shape;

@@ -97,18 +97,16 @@ struct FieldPieces {
     struct Piece {
         PlaneShape shape[most_views];
         std::int64_t offset[most_views];
+        std::int64_t first; // system
     };
+    std::int64_t tile; // systems of one
     int count = 0;
     Piece piece[2];
 };
-struct FieldPart {
+struct FieldPart : AnyField {
     template <class T, class Space>
-    FieldPart(const FieldView<T, Space>& view, const char* what)
-        : shape(view.shape()), data(view.data()), name(what), element_bytes(sizeof(T)) {}
-    FieldShape shape;
-    const void* data;
+    FieldPart(const FieldView<T, Space>& view, const char* what) : AnyField(any_field(view)), name(what) {}
     const char* name; // completes "the ..."
-    std::size_t element_bytes;
 };
 // The output comes last. Throws InvalidArgument where sizes differ, or tiles of several widths, and where the output
 // shares elements with itself or an input, which may be in another piece.
