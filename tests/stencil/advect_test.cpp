@@ -132,6 +132,38 @@ TEST_F(Advect, CarriesAStepAlong) {
     EXPECT_LT(highest, 1.01);
 }
 
+// Weights are made of eighth powers, which must neither overflow nor vanish, in f32 either.
+TEST_F(Advect, StepsOfAnyHeight) {
+    const std::int64_t n = 1024;
+    for_both_precisions([&]<class T>() {
+        for (const double height : {1.0, 10.0, 300.0, 1e4, -1e6, 1e9, 5e12, 5e31}) {
+            if (sizeof(T) == 4 && height > 1e13) continue; // docs/stencils.md
+            const PlaneBox box = make_box(PlaneLayout::contiguous, 4, n, 1);
+            const double h = 1.0 / n;
+            const Planes<T> in(box, [&](auto y, auto x, auto) {
+                const double wave = y < 2 ? 0.0 : std::sin(0.1 * static_cast<double>(x));
+                return wave + (x < 300 ? 0.0 : x < 303 ? 0.4 * height : x < 700 ? height : -height);
+            });
+            const Planes<T> u(box, [](auto y, auto, auto) { return y % 2 == 0 ? 1.0 : -1.0; });
+            Planes<T> out = in;
+            advect_here<T>(&u, nullptr, {h, 0}, in, out, Edges::periodic());
+            std::int64_t wrong = 0;
+            out.for_each([&](auto y, auto x, auto m) {
+                long double largest = 1e-3L;
+                const auto value = [&](int k) { return in.at(y, (x + k + n) % n, m); };
+                for (int k = -3; k <= 3; ++k)
+                    largest = std::max(largest, std::fabs(static_cast<long double>(value(k))));
+                const bool positive = u.at(y, x, m) > 0;
+                const long double rate =
+                    (positive ? -1 : 1) * upwind([&](int k) { return static_cast<long double>(value(k)); },
+                                                 static_cast<long double>(h), positive);
+                wrong += !(std::fabs(out.at(y, x, m) - rate) <= 64 * std::numeric_limits<T>::epsilon() * largest / h);
+            });
+            EXPECT_EQ(wrong, 0) << "height " << height << ", " << sizeof(T) << " bytes";
+        }
+    });
+}
+
 TEST_F(Advect, AlongTheSystemsOfAField) {
     const std::int64_t n = 40, batch = 37;
     const Planes<double> c = noise<double>(make_box(PlaneLayout::contiguous, batch, n, 1), 1),

@@ -24,10 +24,12 @@ template <class T> struct Skewed {
     }
 };
 
-template <class T> struct Flux { // along one direction
+template <class T> struct Flux { // along the systems of a field, and the place
     T factor;
     static constexpr Reach reach{1, 2, 0, 0};
-    BANDMILL_HD T operator()(const Neighbourhood<T>& at) const { return factor * (at(2) * at(-1) - at(0) * at(1)); }
+    BANDMILL_HD T operator()(const Neighbourhood<T>& at) const {
+        return factor * (at(2) * at(-1) - at(0) * at(1)) + T(at.x() + 100 * at.y() + 10000 * at.plane());
+    }
 };
 
 template <class T, class Space, class Function>

@@ -76,7 +76,8 @@ template <class T> struct StencilJob {
     // ... or the velocities and derivatives along x and y, of which one may be missing (data == null). Neighbours are
     // then those from -3 to 3 along x, then those along y.
     Companion<T> velocity[2] = {};
-    RightWeno5<T> derivative[2] = {RightWeno5<T>(1), RightWeno5<T>(1)};
+    using Derivative = RightWeno5<T, Slopes::any>;
+    Derivative derivative[2] = {Derivative(1), Derivative(1)};
     T to_derivative[2] = {};
 
     BANDMILL_HD std::int64_t panels() const { return (axis[inner].count + panel - 1) / panel; }

@@ -9,11 +9,13 @@ namespace {
 
 using namespace detail;
 
+template <class T> using Derivative = RightWeno5<T, Slopes::any>;
+
 // |u| times the derivative that looks upstream: see cpu/stencil_lanes.cpp.
 template <class T> struct UpwindAlong {
     const T* velocity; // null: none
     std::int64_t row_stride, column_stride, batch_stride;
-    RightWeno5<T> derivative;
+    Derivative<T> derivative;
     T to_derivative;
 
     // `centre` is the point in the tile, `step` leads to its neighbour along the axis.
@@ -45,10 +47,10 @@ template <class T> struct UpwindTile {
 
 template <class T>
 UpwindAlong<T> along(const std::optional<PlaneView<const T, Cuda>>& velocity, double spacing, const DeviceOf& device) {
-    if (!velocity) return {nullptr, 0, 0, 0, RightWeno5<T>(1), T(0)};
+    if (!velocity) return {nullptr, 0, 0, 0, Derivative<T>(1), T(0)};
     device.require(velocity->data(), "velocity");
     const PlaneShape& shape = velocity->shape();
-    const RightWeno5<T> derivative(spacing);
+    const Derivative<T> derivative(spacing);
     return {velocity->data(),   shape.row_stride, shape.column_stride,
             shape.batch_stride, derivative,       derivative.to_derivative()};
 }

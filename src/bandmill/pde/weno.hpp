@@ -7,7 +7,11 @@
 
 namespace bandmill {
 
-template <class T> class RightWeno5 {
+// How steep it may be. The weights are quotients of eighth powers of slopes; in f32 these overflow at slopes of some
+// 2e4, unless they are scaled first, which takes a division more.
+enum class Slopes { moderate, any };
+
+template <class T, Slopes Range = Slopes::moderate> class RightWeno5 {
   public:
     explicit RightWeno5(double spacing)
         : to_slope_(static_cast<T>(1 / spacing)), epsilon_(static_cast<T>(divides ? 4e-6 : 4e-6 * spacing * spacing)),
@@ -23,8 +27,17 @@ template <class T> class RightWeno5 {
         const V v1 = slope(c[5], c[4]), v2 = slope(c[4], c[3]), v3 = slope(c[3], c[2]), v4 = slope(c[2], c[1]),
                 v5 = slope(c[1], c[0]);
         const V p = v1 - v2, q = v2 - v3, r = v3 - v4, s = v4 - v5;
-        const V s1 = smoothness(p - q, multiply_add(T(-3), q, p)), s2 = smoothness(q - r, q + r),
-                s3 = smoothness(r - s, multiply_add(T(3), r, -s));
+        V s1 = smoothness(p - q, multiply_add(T(-3), q, p)), s2 = smoothness(q - r, q + r),
+          s3 = smoothness(r - s, multiply_add(T(3), r, -s));
+        if constexpr (scales) {
+            // Parts of their sum, since only ratios matter. One of the three is 1/3 or more and is in two of the three
+            // products below, so that with 1e-18 in place of nothing one product at least is a normal number.
+            constexpr T least = T(1e-18);
+            const V scale = divide(V{} + T(1), s1 + s2 + s3);
+            s1 = multiply_add(scale, s1, V{} + least);
+            s2 = multiply_add(scale, s2, V{} + least);
+            s3 = multiply_add(scale, s3, V{} + least);
+        }
         // Weights 1 : 6 : 3 over the squares; times all three squares, so that one division is enough.
         const V a1 = s1 * s1, a2 = s2 * s2, a3 = s3 * s3;
         const V w1 = a2 * a3, w2 = a1 * a3, w3 = a1 * a2; // without the 6 and the 3
@@ -38,7 +51,7 @@ template <class T> class RightWeno5 {
   private:
     // Eighth powers of differences must not underflow: in f32 slopes are divided by the spacing, which costs a
     // multiplication; in f64 epsilon takes the spacing instead.
-    static constexpr bool divides = sizeof(T) == 4;
+    static constexpr bool divides = sizeof(T) == 4, scales = divides && Range == Slopes::any;
     T to_slope_, epsilon_, to_derivative_;
 
     template <class V> BANDMILL_HD V slope(const V& after, const V& before) const {

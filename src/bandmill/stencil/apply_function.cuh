@@ -35,6 +35,15 @@ template <class T, class Function> struct FunctionTile {
     }
 };
 
+// For a piece of a field.
+template <class T, class Function> struct OfSystem {
+    Function function;
+    std::int64_t first, tile;
+    BANDMILL_HD T operator()(const Neighbourhood<T>& at) const {
+        return function(at.of_system(first + at.plane() * tile + at.y()));
+    }
+};
+
 } // namespace detail
 
 template <class T, class Function>
@@ -65,7 +74,7 @@ void apply_function(const Reach& reach, const Function& function, std::type_iden
                  "launching a function of neighbours");
 }
 
-// Along the systems of a field: at(dx), with left and right only.
+// Along the systems of a field: at(dx), with left and right only; at.x() is the row, at.y() the system.
 template <class T, class Function>
 void apply_function(const Reach& reach, const Function& function, std::type_identity_t<FieldView<const T, Cuda>> in,
                     FieldView<T, Cuda> out, const Edges& edges = Edges::leave(), Into into = Into::replace,
@@ -73,8 +82,9 @@ void apply_function(const Reach& reach, const Function& function, std::type_iden
     detail::require_reach_along_x(reach);
     const detail::FieldPieces pieces = detail::field_pieces({{in, "input"}, {out, "output"}});
     for (int piece = 0; piece < pieces.count; ++piece)
-        apply_function<T>(reach, function, detail::piece_of(in, pieces, piece, 0),
-                          detail::piece_of(out, pieces, piece, 1), {edges, Edges::leave()}, into, stream);
+        apply_function<T>(reach, detail::OfSystem<T, Function>{function, pieces.piece[piece].first, pieces.tile},
+                          detail::piece_of(in, pieces, piece, 0), detail::piece_of(out, pieces, piece, 1),
+                          {edges, Edges::leave()}, into, stream);
 }
 
 } // namespace bandmill

@@ -118,16 +118,21 @@ void apply_function(const Reach& reach, const Function& function, std::type_iden
     });
 }
 
-// Along the systems of a field: at(dx), with left and right only.
+// Along the systems of a field: at(dx), with left and right only; at.x() is the row, at.y() the system.
 template <class T, class Function>
 void apply_function(const Reach& reach, const Function& function, std::type_identity_t<FieldView<const T, Host>> in,
                     FieldView<T, Host> out, const Edges& edges = Edges::leave(), Into into = Into::replace,
                     Threads threads = {}) {
     detail::require_reach_along_x(reach);
     const detail::FieldPieces pieces = detail::field_pieces({{in, "input"}, {out, "output"}});
-    for (int piece = 0; piece < pieces.count; ++piece)
-        apply_function<T>(reach, function, detail::piece_of(in, pieces, piece, 0),
+    for (int piece = 0; piece < pieces.count; ++piece) {
+        const std::int64_t first = pieces.piece[piece].first, tile = pieces.tile;
+        const auto of_system = [&](const Neighbourhood<T>& at) {
+            return function(at.of_system(first + at.plane() * tile + at.y()));
+        };
+        apply_function<T>(reach, of_system, detail::piece_of(in, pieces, piece, 0),
                           detail::piece_of(out, pieces, piece, 1), {edges, Edges::leave()}, into, threads);
+    }
 }
 
 } // namespace bandmill

@@ -1,5 +1,6 @@
 // What a function of neighbours sees at a point: at(dx) and at(dx, dy) are the values dx columns to the right and dy
-// rows further down, within the reach that was declared; at.x(), at.y() and at.plane() say where the point is.
+// rows further down, within the reach that was declared; at.x(), at.y() and at.plane() say where the point is. In a
+// field at.x() is the row, at.y() the system.
 #pragma once
 
 #include "bandmill/base/error.hpp"
@@ -26,6 +27,10 @@ template <class T> class Neighbourhood {
     BANDMILL_HD std::int64_t x() const { return x_; }
     BANDMILL_HD std::int64_t y() const { return y_; }
     BANDMILL_HD std::int64_t plane() const { return plane_; }
+    // The same values, as those of a system of a field, whatever plane they were taken for.
+    BANDMILL_HD Neighbourhood of_system(std::int64_t system) const {
+        return {centre_, column_stride_, row_stride_, x_, system, 0};
+    }
 
   private:
     const T* centre_;

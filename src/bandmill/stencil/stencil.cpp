@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t most_points = std::int64_t{1} << 24; // along an axis: offsets stay far from any limit
 
 std::int64_t middle(std::int64_t count, const char* what) {
+    if (count == 0) throw InvalidArgument(std::string("a stencil cannot have 0 ") + what + ": give one weight or more");
     if (count % 2 == 0)
         throw InvalidArgument("a stencil of " + std::to_string(count) + " " + what +
                               " has no point in the middle: say how many stand before the point itself");
