@@ -155,9 +155,12 @@ std::vector<std::size_t> chosen_samples(const std::vector<double>& times) {
     std::vector<std::size_t> chosen;
     for (double decade = 0.1; decade < 1e9; decade *= 10)
         for (const double factor : {1.0, 2.0, 5.0}) {
-            const auto at = std::lower_bound(times.begin(), times.end(), decade * factor * (1 - 1e-9));
-            if (at == times.end() || *at > decade * factor * 1.1) continue;
-            chosen.push_back(static_cast<std::size_t>(at - times.begin()));
+            const double wanted = decade * factor;
+            auto nearest = std::lower_bound(times.begin(), times.end(), wanted);
+            if (nearest == times.end() || (nearest != times.begin() && *nearest - wanted > wanted - nearest[-1]))
+                --nearest;
+            if (std::abs(*nearest - wanted) > 0.1 * wanted) continue;
+            chosen.push_back(static_cast<std::size_t>(nearest - times.begin()));
         }
     chosen.push_back(times.size() - 1);
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
@@ -177,7 +180,8 @@ std::int64_t usual_points(double length, double per_length) {
 
 std::string left_out_text(std::int64_t members) {
     if (members == 0) return "";
-    return fmt::format("{} members are left out at the end: not finite, or l out of range\n", members);
+    return fmt::format("{} left out at the end: not finite, or l out of range\n",
+                       members == 1 ? "1 member is" : fmt::format("{} members are", members));
 }
 
 std::string no_fit_text(double from, double to, double until) {
@@ -209,7 +213,8 @@ void write_summary(JsonWriter& json, const CoarseningSpec& spec, const Coarsenin
     json.value("members", spec.members)
         .value("points", spec.grid.points())
         .value("length", spec.grid.length())
-        .value("gamma", spec.equation.gamma);
+        .value("gamma", spec.equation.gamma)
+        .value("mean", spec.noise.mean.front());
     json.begin_object("fit")
         .value("from", result.fit.from)
         .value("to", result.fit.to)
@@ -241,8 +246,11 @@ template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, 
     add_fit(run.layout, spec);
     run.heading = fmt::format("{} runs of {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
                               spec.grid.points(), machine.device, spec.until, study.steps());
+    const Sampling sampling{.every_step = spec.times.empty(),
+                            .samples = std::ssize(spec.times),
+                            .observables = {{bandmill::Observable::domain_size, {}}}};
     return carry_out_coarsening(
-        run, study, spec.times.empty(), options, machine, ranks, resumed,
+        run, study, sampling, options, machine, ranks, resumed,
         [&](bandmill::DataFile& file) { write_coordinates(file, study); },
         [&](bandmill::DataFile& file, const CoarseningResult& result) { write(file, result); },
         [&](const CoarseningResult& result) { return report(spec, result); },

@@ -49,11 +49,11 @@ std::string no_fit_text(double from, double to, double until);
 // Runs a study, and writes what it found. begin(file) writes what is known at once,
 // finish(file, result) the rest; report(result) is a text, summary(json, result) goes on after the head.
 template <class T, class Study, class Begin, class Finish, class Report, class Summary>
-int carry_out_coarsening(StudyRun<T>& run, Study& study, bool samples_every_step, Options& options,
+int carry_out_coarsening(StudyRun<T>& run, Study& study, const Sampling& sampling, Options& options,
                          const Machine& machine, bandmill::Communicator& ranks, const Resumed* resumed, Begin begin,
                          Finish finish, Report report, Summary summary) {
     if (options.flag("dry-run")) {
-        print_estimate(study, run.layout, samples_every_step, options, machine, ranks);
+        print_estimate(study, run.layout, sampling, options, machine, ranks);
         return 0;
     }
     run.begin = [&](bandmill::DataFile& file) {

@@ -3,6 +3,7 @@
 
 #include "bandmill/study/plane_coarsening.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -17,21 +18,14 @@ using bandmill::PowerFit;
 
 constexpr double points_per_length = 128 / (2 * std::numbers::pi); // some six on an interface at gamma = 0.01
 
-// "1024" for both directions, or "1024x512".
-std::pair<std::string, std::string> split_sides(const std::string& text) {
-    const std::size_t at = text.find('x');
-    if (at == std::string::npos) return {text, text};
-    return {text.substr(0, at), text.substr(at + 1)};
-}
-
 PlaneCoarseningSpec read_spec(Options& options) {
     PlaneCoarseningSpec spec;
-    const auto [length_x, length_y] = split_sides(options["length"]);
+    const auto [length_x, length_y] = split_sides("--length", options["length"]);
     const double lx = parse_positive("--length", length_x), ly = parse_positive("--length", length_y);
     if (!options.given("points"))
         options.set("points",
                     fmt::format("{}x{}", usual_points(lx, points_per_length), usual_points(ly, points_per_length)));
-    const auto [points_x, points_y] = split_sides(options["points"]);
+    const auto [points_x, points_y] = split_sides("--points", options["points"]);
     spec.x = bandmill::Grid(parse_size("--points", points_x, bandmill::Grid::fewest_points, 1LL << 29), lx);
     spec.y = bandmill::Grid(parse_size("--points", points_y, bandmill::Grid::fewest_points, 1LL << 29), ly);
     read_runs(options, spec, spec.points());
@@ -57,20 +51,23 @@ bandmill::DataLayout layout_of(const std::vector<double>& times) {
     add("interface_length_mean", f64, "mean over members of the length of the lines C = 0 in a plane");
     add("interface_length_stderr", f64, "standard error of interface_length_mean");
     add("domain_length", f64, "area of a plane / interface_length_mean");
-    add("member_count", i64, "members in these statistics");
+    add("member_count", i64, "members in the statistics of l");
     add("left_out", i64, "members not finite or out of range");
+    add("interface_left_out", i64, "members whose interface length is not finite or out of range");
     return layout;
 }
 
 void add_attributes(bandmill::DataLayout& layout, const PlaneCoarseningSpec& spec) {
     const auto add = [&](const char* name, auto value) { layout.attributes.push_back({name, value}); };
-    for (const char* name : {"fit_exponent", "fit_exponent_error95", "fit_prefactor", "fit_correlation",
-                             "fit_length_exponent", "fit_length_exponent_error95", "fit_length_prefactor"})
+    for (const char* name :
+         {"fit_exponent", "fit_exponent_error95", "fit_prefactor", "fit_correlation", "fit_length_exponent",
+          "fit_length_exponent_error95", "fit_length_prefactor", "fit_length_correlation"})
         add(name, std::numeric_limits<double>::quiet_NaN());
     add("fit_from", spec.fit_from);
     add("fit_to", spec.fit_to);
     add("fit_law", "domain_size_mean = fit_prefactor * time ^ fit_exponent; domain_length likewise, fit_length_...");
-    add("fit_groups", std::int64_t{0});
+    for (const char* name : {"fit_samples", "fit_groups", "fit_length_samples", "fit_length_groups"})
+        add(name, std::int64_t{0});
     add("lost_members", std::int64_t{0});
     add("equation", "cahn-hilliard");
     add("dimensions", std::int64_t{2});
@@ -94,6 +91,7 @@ void write(bandmill::DataFile& file, const PlaneCoarseningResult& result) {
     file.write("domain_length", 0, Reals(result.length));
     file.write("member_count", 0, Counts(result.members));
     file.write("left_out", 0, Counts(result.left_out));
+    file.write("interface_left_out", 0, Counts(result.interfaces_left_out));
     file.set_attribute("fit_exponent", result.size_fit.exponent);
     file.set_attribute("fit_exponent_error95", result.size_fit.exponent_error);
     file.set_attribute("fit_prefactor", result.size_fit.prefactor);
@@ -101,14 +99,52 @@ void write(bandmill::DataFile& file, const PlaneCoarseningResult& result) {
     file.set_attribute("fit_length_exponent", result.length_fit.exponent);
     file.set_attribute("fit_length_exponent_error95", result.length_fit.exponent_error);
     file.set_attribute("fit_length_prefactor", result.length_fit.prefactor);
+    file.set_attribute("fit_length_correlation", result.length_fit.correlation);
     file.set_attribute("fit_to", result.fit_to);
-    file.set_attribute("fit_groups", result.fit_groups);
+    file.set_attribute("fit_samples", result.size_fit.samples);
+    file.set_attribute("fit_groups", result.size_fit.groups);
+    file.set_attribute("fit_length_samples", result.length_fit.samples);
+    file.set_attribute("fit_length_groups", result.length_fit.groups);
 }
 
-std::string fit_line(const char* name, const PowerFit& fit, const char* obstacle) {
+// What has no logarithm is not in the fit.
+std::string fit_line(const char* name, const PowerFit& fit, const PlaneCoarseningResult& result,
+                     const std::string& obstacle) {
     if (!std::isfinite(fit.exponent)) return fmt::format("{:<8} no fit: there are samples {}\n", name, obstacle);
-    return fmt::format("{:<8} {:.4f} t^({:.4f} +- {})   r = {}\n", name, fit.prefactor, fit.exponent,
-                       or_dash(fit.exponent_error), or_dash(fit.correlation, 5));
+    const std::string error = std::isfinite(fit.exponent_error) ? fmt::format(" +- {:.4f}", fit.exponent_error) : "";
+    std::string text = fmt::format("{:<8} {:.4f} t^({:.4f}{})   r = {}\n", name, fit.prefactor, fit.exponent, error,
+                                   or_dash(fit.correlation, 5));
+    if (fit.samples < result.window_samples)
+        text += fmt::format("         (of {} of {} samples: there are others {})\n", fit.samples, result.window_samples,
+                            obstacle);
+    if (fit.groups < result.groups && result.groups > 1)
+        text += fmt::format("         ({} {} of {} groups of runs: the others have samples {})\n",
+                            error.empty() ? "no +- from" : "+- from", fit.groups, result.groups, obstacle);
+    return text;
+}
+
+// Of the samples in the fit's window: why some have no area per interface length.
+std::string no_length_text(const PlaneCoarseningResult& result) {
+    bool left_out = false, none = false;
+    const double slack = 1e-9 * result.fit_to; // as the fit has it
+    for (std::size_t i = 0; i < result.times.size(); ++i) {
+        if (result.times[i] < result.fit_from - slack || result.times[i] > result.fit_to + slack) continue;
+        left_out = left_out || std::isnan(result.interfaces[i]); // of all members: there is no mean
+        none = none || result.interfaces[i] == 0;
+    }
+    if (!left_out) return "without lines C = 0";
+    return none ? "whose interfaces are left out, and some without lines C = 0" : "whose interfaces are left out";
+}
+
+// Samples that lack interfaces of some members or of all: a fine grid of a large plane has that many in noise.
+std::string left_out_lengths_text(const PlaneCoarseningResult& result) {
+    const auto& left_out = result.interfaces_left_out;
+    const auto samples = std::count_if(left_out.begin(), left_out.end(), [](auto members) { return members > 0; });
+    if (samples == 0) return "";
+    return fmt::format("{} of {} samples leave out up to {} members from the interface length: not finite, or longer "
+                       "than {}\n",
+                       samples, left_out.size(), *std::max_element(left_out.begin(), left_out.end()),
+                       bandmill::PlaneCoarsening<double>::longest_interfaces);
 }
 
 std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult& result) {
@@ -116,12 +152,13 @@ std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult&
     for (const std::size_t i : chosen_samples(result.times))
         text += fmt::format("{:10.4g} {:8.4f} {:>12} {:>25} {:10d}\n", result.times[i], result.size[i],
                             or_dash(result.size_error[i]), or_dash(result.length[i]), result.members[i]);
-    text += left_out_text(result.left_out.back());
-    if (result.fit_samples < 2) return text + no_fit_text(result.fit_from, result.fit_to, spec.until);
+    text += left_out_text(result.left_out.back()) + left_out_lengths_text(result);
+    if (result.window_samples < 2) return text + no_fit_text(result.fit_from, result.fit_to, spec.until);
     text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);
-    text += fit_line("l", result.size_fit, "whose l is not finite");
-    text += fit_line("length", result.length_fit, "without lines C = 0");
-    text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.fit_groups);
+    text += fit_line("l", result.size_fit, result, "whose l is not finite and above 0");
+    text += fit_line("length", result.length_fit, result, no_length_text(result));
+    if (result.groups > 1)
+        text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.groups);
     return text + "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "
                   "plane\n";
 }
@@ -132,6 +169,8 @@ void write_fit(JsonWriter& json, const char* name, const PowerFit& fit) {
         .value("exponent", fit.exponent)
         .value("exponent_error95", fit.exponent_error)
         .value("correlation", fit.correlation)
+        .value("samples", fit.samples)
+        .value("groups", fit.groups)
         .end_object();
 }
 
@@ -142,11 +181,9 @@ void write_summary(JsonWriter& json, const PlaneCoarseningSpec& spec, const Plan
         .value("points_y", spec.y.points())
         .value("length_x", spec.x.length())
         .value("length_y", spec.y.length())
-        .value("gamma", spec.equation.gamma);
-    json.begin_object("fit")
-        .value("from", result.fit_from)
-        .value("to", result.fit_to)
-        .value("groups", result.fit_groups);
+        .value("gamma", spec.equation.gamma)
+        .value("mean", spec.noise.mean.front());
+    json.begin_object("fit").value("from", result.fit_from).value("to", result.fit_to).value("groups", result.groups);
     write_fit(json, "domain_size", result.size_fit);
     write_fit(json, "domain_length", result.length_fit);
     json.end_object().begin_array("samples");
@@ -157,6 +194,8 @@ void write_summary(JsonWriter& json, const PlaneCoarseningSpec& spec, const Plan
             .value("domain_size_stderr", result.size_error[i])
             .value("domain_length", result.length[i])
             .value("member_count", result.members[i])
+            .value("left_out", result.left_out[i])
+            .value("interface_left_out", result.interfaces_left_out[i])
             .end_object();
     json.end_array();
 }
@@ -172,8 +211,11 @@ template <class T> int coarsen(Options& options, bandmill::Communicator& ranks, 
     add_attributes(run.layout, spec);
     run.heading = fmt::format("{} runs of {} x {} points on {}, to t = {:.6g} in {} steps\n", spec.members,
                               spec.x.points(), spec.y.points(), machine.device, spec.until, study.steps());
+    const Sampling sampling{
+        .samples = std::ssize(study.times()),
+        .observables = {{bandmill::Observable::domain_size, {}}, {bandmill::Observable::interfaces, {}}}};
     return carry_out_coarsening(
-        run, study, false, options, machine, ranks, resumed,
+        run, study, sampling, options, machine, ranks, resumed,
         [&](bandmill::DataFile& file) { file.write("time", 0, std::span<const double>(study.times())); },
         [&](bandmill::DataFile& file, const PlaneCoarseningResult& result) { write(file, result); },
         [&](const PlaneCoarseningResult& result) { return report(spec, result); },

@@ -9,9 +9,10 @@ namespace {
 
 EquationKind kind_of(const Options& options) { return parse_word("--equation", options["equation"], equation_words); }
 
-double read_constant(Options& options, const char* name, double standard) {
+double read_constant(Options& options, const char* name, double standard,
+                     double (*parse)(std::string_view, std::string_view) = parse_positive) {
     if (!options.given(name)) options.set(name, fmt::format("{}", standard));
-    return parse_real(fmt::format("--{}", name), options[name]);
+    return parse(fmt::format("--{}", name), options[name]);
 }
 
 // An option of another equation is a mistake, not something to pass over.
@@ -50,8 +51,9 @@ bandmill::Equation read_equation(Options& options) {
     case EquationKind::forced_cahn_hilliard: break;
     }
     refuse_others(options, {"gamma", "wavenumber", "speed", "forcing"});
-    return bandmill::ForcedCahnHilliard{read_constant(options, "gamma", 0.01), read_constant(options, "wavenumber", 1),
-                                        read_constant(options, "speed", 0.5)};
+    return bandmill::ForcedCahnHilliard{read_constant(options, "gamma", 0.01),
+                                        read_constant(options, "wavenumber", 1, parse_real),
+                                        read_constant(options, "speed", 0.5, parse_real)};
 }
 
 std::vector<double> read_spread(const char* option, const std::string& text, std::int64_t members) {

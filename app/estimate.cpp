@@ -1,5 +1,7 @@
 // --dry-run: what a study would take, from a short trial of it.
 #include "json.hpp"
+#include "output_file.hpp"
+#include "study_files.hpp"
 #include "study_run.hpp"
 
 #include <algorithm>
@@ -14,10 +16,17 @@
 namespace app {
 namespace {
 
+constexpr double structure_bytes = 16 << 10; // of a file, beside the values
+
 using Seconds = std::chrono::duration<double>;
 
-// Point-steps per second of one rank, from about half a second of the real thing. NaN if it does not fit in memory.
-template <class T> double try_rate(const bandmill::Study<T>& study, bool samples_every_step, const Machine& machine) {
+struct Rate {
+    double point_steps;         // per second; NaN if it does not fit in memory
+    double seconds_of_a_sample; // for every point; those of every step are steps
+};
+
+// What one rank manages, from about half a second of the real thing.
+template <class T> Rate try_rate(const bandmill::Study<T>& study, const Sampling& sampling, const Machine& machine) {
     const std::int64_t points = study.spec(0, 1).points();
     const std::int64_t enough =
         (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
@@ -30,13 +39,13 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
     } catch (const bandmill::OutOfMemory&) {
     } catch (const std::bad_alloc&) {
     }
-    if (!made) return std::numeric_limits<double>::quiet_NaN();
+    if (!made) return {std::numeric_limits<double>::quiet_NaN(), 0};
     bandmill::Ensemble<T>& trial = *made;
     bandmill::RunPlan plan{.end_time = static_cast<double>(group.steps) * trial.time_step(),
-                           .every_step = samples_every_step,
+                           .every_step = sampling.every_step,
                            .chunk = 50,
                            .warn = [](const std::string&) {}};
-    if (samples_every_step) plan.observables = {{bandmill::Observable::domain_size, {}}};
+    if (sampling.every_step) plan.observables = sampling.observables;
     auto start = std::chrono::steady_clock::now();
     std::int64_t first = 0, steps = 0;
     double seconds = 0;
@@ -52,17 +61,39 @@ template <class T> double try_rate(const bandmill::Study<T>& study, bool samples
         return seconds < 0.5;
     };
     trial.run(plan);
-    if (steps == 0) return 1e9; // there is nothing to step
-    return static_cast<double>(steps) * static_cast<double>(members * points) / std::max(seconds, 1e-9);
+    const auto all_points = static_cast<double>(members * points);
+    Rate rate{1e9, 0}; // where there is nothing to step
+    if (steps > 0) rate.point_steps = static_cast<double>(steps) * all_points / std::max(seconds, 1e-9);
+    if (sampling.samples > 0) {
+        trial.sample(sampling.observables); // warms up
+        start = std::chrono::steady_clock::now();
+        int count = 0;
+        for (seconds = 0; seconds < 0.05; seconds = Seconds(std::chrono::steady_clock::now() - start).count(), ++count)
+            trial.sample(sampling.observables);
+        rate.seconds_of_a_sample = seconds / count / all_points;
+    }
+    return rate;
+}
+
+// What the real run would refuse, but for files that stand in its way.
+void check_running(const Options& options) {
+    (void)parse_duration("--checkpoint-every", options["checkpoint-every"]);
+    const StudyFiles files(options["out"], "");
+    files.try_folder();
+    const std::string& json = options["json"];
+    if (json.empty() || json == "-") return;
+    files.refuse_own(json);
+    const OutputFile tried(json, Overwrite::yes);
 }
 
 } // namespace
 
 template <class T>
-void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
+void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, const Sampling& sampling,
                     const Options& options, const Machine& machine, const bandmill::Communicator& ranks,
                     double kept_bytes) {
     if (!ranks.is_root()) return;
+    check_running(options);
     check(study);
     const std::int64_t points = study.spec(0, 1).points();
     const std::vector<bandmill::MemberGroup> groups = study.groups();
@@ -72,11 +103,14 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
         steps = std::max(steps, group.steps);
         largest_group = std::max(largest_group, group.count);
     }
-    const double rate = try_rate(study, samples_every_step, machine);
+    const Rate rate = try_rate(study, sampling, machine);
+    const double seconds = work / rate.point_steps + rate.seconds_of_a_sample * static_cast<double>(sampling.samples) *
+                                                         static_cast<double>(study.members() * points) / ranks.size();
     // A piece holds one member at least, however large that is.
     const std::int64_t most = std::max<std::int64_t>(largest_piece(machine) / points, 1);
     const double piece = static_cast<double>(std::min(largest_group, most)) * static_cast<double>(points) * sizeof(T);
-    const auto sums = static_cast<double>(study.sums().size_bytes()), file = static_cast<double>(data_bytes(layout));
+    const auto sums = static_cast<double>(study.sums().size_bytes()),
+               file = static_cast<double>(data_bytes(layout)) + structure_bytes;
     // Initial states on the host, the stepper's own copy, and one for a checkpoint; planes keep right-hand sides too.
     const double memory = (study.spec(0, 1).grid_y ? 4 : 3) * piece + sums + kept_bytes / ranks.size();
     const double checkpoint = piece * ranks.size() + sums + kept_bytes;
@@ -88,8 +122,8 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
             .value("steps", steps)
             .value("device", machine.device)
             .value("ranks", ranks.size())
-            .value("seconds", work / rate)
-            .value("point_steps_per_second", rate * ranks.size())
+            .value("seconds", seconds)
+            .value("point_steps_per_second", rate.point_steps * ranks.size())
             .value("memory_bytes", memory)
             .value("file_bytes", file)
             .value("checkpoint_bytes", checkpoint)
@@ -99,19 +133,20 @@ void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layou
     }
     fmt::print("members    {} of {} points, {} steps\n", study.members(), points, steps);
     fmt::print("machine    {}{}\n", machine.device, ranks.size() > 1 ? fmt::format(", {} ranks", ranks.size()) : "");
-    if (std::isnan(rate))
+    if (std::isnan(rate.point_steps))
         fmt::print("time       not known: a trial does not fit in memory here\n");
     else
-        fmt::print("time       about {} at {} point-steps per second (tried for half a second)\n",
-                   readable_duration(work / rate), readable_rate(rate * ranks.size()));
-    fmt::print("memory     about {}{}\n", readable_bytes(memory), ranks.size() > 1 ? " per rank" : "");
+        fmt::print("time       {}{} at {} point-steps per second (tried for half a second)\n",
+                   seconds < longest_told ? "about " : "", readable_duration(seconds),
+                   readable_rate(rate.point_steps * ranks.size()));
+    fmt::print("memory     about {}{} for the data\n", readable_bytes(memory), ranks.size() > 1 ? " per rank" : "");
     fmt::print("file       {}\n", readable_bytes(file));
     fmt::print("checkpoint up to {}\n", readable_bytes(checkpoint));
 }
 
-template void print_estimate(bandmill::Study<double>&, const bandmill::DataLayout&, bool, const Options&,
+template void print_estimate(bandmill::Study<double>&, const bandmill::DataLayout&, const Sampling&, const Options&,
                              const Machine&, const bandmill::Communicator&, double);
-template void print_estimate(bandmill::Study<float>&, const bandmill::DataLayout&, bool, const Options&, const Machine&,
-                             const bandmill::Communicator&, double);
+template void print_estimate(bandmill::Study<float>&, const bandmill::DataLayout&, const Sampling&, const Options&,
+                             const Machine&, const bandmill::Communicator&, double);
 
 } // namespace app

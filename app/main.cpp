@@ -75,6 +75,14 @@ std::string unknown_option(const CLI::App& program, const std::vector<std::strin
                        best.empty() ? "" : fmt::format(": did you mean {}?", best));
 }
 
+// "--dt: At Most 1 required but received 2" says what to do in nobody's words.
+std::string given_twice(const CLI::ParseError& error) {
+    const std::string text = error.what(), option = text.substr(0, text.find(':'));
+    if (!dynamic_cast<const CLI::ArgumentMismatch*>(&error) || text.find("At Most 1 required") == std::string::npos)
+        return "";
+    return fmt::format("{} is given more than once: leave one of them", option);
+}
+
 int run(int argc, char** argv) {
     CLI::App program{"Ensembles of PDEs in one dimension or two, and batches of banded systems, on CPU and GPU."};
     program.name("bandmill");
@@ -110,7 +118,7 @@ int run(int argc, char** argv) {
         const bool no_command = dynamic_cast<const CLI::RequiredError*>(&error) && !strangers.empty();
         const std::string text = no_command ? fmt::format("'{}' is not a command", strangers.front()) : error.what();
         const std::string better =
-            dynamic_cast<const CLI::ExtrasError*>(&error) ? unknown_option(program, strangers) : "";
+            dynamic_cast<const CLI::ExtrasError*>(&error) ? unknown_option(program, strangers) : given_twice(error);
         return complain(fmt::format("{} (see {} --help)", better.empty() ? text : better, command_of(program)), 2);
     } catch (const app::UsageError& error) {
         return complain(fmt::format("{} (see {} --help)", error.what(), command_of(program)), 2);

@@ -94,6 +94,10 @@ std::string usual_text(FlowParameter parameter, bool axis) {
     return axis ? "" : "0.01";
 }
 
+double parse_parameter(const std::string& option, const std::string& text) {
+    return option == "--gamma" ? parse_positive(option, text) : parse_real(option, text);
+}
+
 std::vector<double> read_axis(const std::string& word, const std::string& text, std::int64_t cells) {
     const std::string option = "--" + word;
     if (text.empty()) throw UsageError(fmt::format("{0} is an axis of the map: give its ends, --{0} A:B", word));
@@ -101,7 +105,7 @@ std::vector<double> read_axis(const std::string& word, const std::string& text, 
         throw UsageError(
             fmt::format("{} {} is not a range, but {} is an axis of the map: give its ends, A:B", option, text, word));
     const auto [from, to] = split_range(option, text);
-    return spread(parse_real(option, from), parse_real(option, to), cells);
+    return spread(parse_parameter(option, from), parse_parameter(option, to), cells);
 }
 
 std::vector<double> read_values(const std::string& word, const std::string& text) {
@@ -112,7 +116,7 @@ std::vector<double> read_values(const std::string& word, const std::string& text
         throw UsageError(fmt::format("{} {} is a range, but {} is not an axis: give --x {} or --y {}, or a list",
                                      option, text, word, word, word));
     std::vector<double> values;
-    for (const std::string& item : split_list(option, text)) values.push_back(parse_real(option, item));
+    for (const std::string& item : split_list(option, text)) values.push_back(parse_parameter(option, item));
     return values;
 }
 
@@ -264,7 +268,7 @@ template <class T> int map(Options& options, bandmill::Communicator& ranks, cons
         // k-means needs all final states at the end; what was found is there three times.
         const double states = static_cast<double>(spec.cells() * spec.grid.points()) * sizeof(T);
         const auto found = static_cast<double>(study.sums().size_bytes());
-        print_estimate(study, run.layout, false, options, machine, ranks,
+        print_estimate(study, run.layout, {}, options, machine, ranks,
                        (spec.kmeans_restarts > 0 ? states : 0) + 2 * found);
         return 0;
     }

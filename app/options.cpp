@@ -19,11 +19,11 @@ namespace app {
 
 void Options::add(const char* name, const char* type, const char* standard, const char* help, Decides decides,
                   const char* group) {
-    all_.push_back({name, type, help, group, standard, decides});
+    all_.push_back({name, type, help, group, standard, standard, decides});
 }
 
 void Options::add_flag(const char* name, const char* help, Decides decides, const char* group) {
-    all_.push_back({name, "", help, group, "false", decides, true});
+    all_.push_back({name, "", help, group, "false", "false", decides, true});
 }
 
 void Options::declare(CLI::App& command) {

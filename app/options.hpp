@@ -39,11 +39,12 @@ class Options {
     bool given(std::string_view name) const { return !find(name).value.empty(); }
     bool flag(std::string_view name) const { return find(name).value == "true"; }
     bool chosen(std::string_view name) const; // on the command line or in a config file, and not left to the default
-    void set(std::string_view name, const std::string& value); // from the program itself
+    const std::string& standard(std::string_view name) const { return find(name).standard; } // its default
+    void set(std::string_view name, const std::string& value);                               // from the program itself
 
   private:
     struct One {
-        std::string name, type, help, group, value;
+        std::string name, type, help, group, standard, value;
         Decides decides;
         bool is_flag = false, typed_flag = false, configured = false;
         CLI::Option* parser = nullptr;

@@ -38,6 +38,22 @@ void add_options(Options& options) {
     add_common_options(options, "simulate.nc");
 }
 
+// An option of another initial state is a mistake, unless it has its default: files of results hold all options.
+void refuse_others(const Options& options) {
+    const InitialKind kind = parse_word("--initial", options["initial"], initial_words);
+    const auto refuse = [&](const char* name, bool departs) {
+        if (departs) throw UsageError(fmt::format("--{} makes no sense with --initial {}", name, options["initial"]));
+    };
+    const auto departs = [&](const char* name, const auto& parse) {
+        return parse(fmt::format("--{}", name), options[name]) != parse(name, options.standard(name));
+    };
+    const auto seed = [](std::string_view name, std::string_view text) { return parse_size(name, text, 0); };
+    refuse("amplitude", kind == InitialKind::constant && departs("amplitude", parse_real));
+    refuse("mode", kind != InitialKind::cosine && departs("mode", parse_real));
+    refuse("exact-mean", kind != InitialKind::noise && options.flag("exact-mean"));
+    refuse("seed", kind != InitialKind::noise && departs("seed", seed));
+}
+
 bandmill::InitialState read_initial(const Options& options, std::int64_t members) {
     const std::vector<double> mean = read_spread("--mean", options["mean"], members);
     const double amplitude = parse_real("--amplitude", options["amplitude"]);
@@ -109,6 +125,7 @@ void write_coordinates(bandmill::DataFile& file, const bandmill::Simulation<T>& 
 }
 
 template <class T> int simulate(Options& options, bandmill::Communicator& ranks, const Resumed* resumed) {
+    if (!resumed) refuse_others(options); // a checkpoint of an earlier version may hold what this one refuses
     const bandmill::SimulationSpec spec = read_spec(options);
     const Machine machine = choose_machine(options, ranks);
     bandmill::Simulation<T> study(spec);
@@ -123,7 +140,7 @@ template <class T> int simulate(Options& options, bandmill::Communicator& ranks,
     run.layout.attributes.push_back({"length", spec.ensemble.grid.length()});
     run.layout.attributes.push_back({"time_step", spec.step_length()});
     if (options.flag("dry-run")) {
-        print_estimate(study, run.layout, false, options, machine, ranks);
+        print_estimate(study, run.layout, {}, options, machine, ranks);
         return 0;
     }
     run.begin = [&](bandmill::DataFile& file) {

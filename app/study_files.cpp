@@ -57,12 +57,14 @@ bool StudyFiles::concerns(const std::string& path) const {
     return false;
 }
 
+void StudyFiles::refuse_own(const std::string& summary) const {
+    if (concerns(summary))
+        throw UsageError(fmt::format("--json '{}' is a file of the results themselves: choose another", summary));
+}
+
 void StudyFiles::refuse_existing(bool overwrite) const {
-    std::error_code error;
-    const auto status = fs::status(out_, error);
-    if (fs::exists(status) && !fs::is_regular_file(status))
-        throw UsageError(fmt::format("cannot write '{}': it exists and is not a regular file", out_));
-    if (fs::exists(status) && !overwrite)
+    try_folder();
+    if (is_there(out_) && !overwrite)
         throw UsageError(fmt::format("'{}' exists already: choose another name, or add --force-overwrite", out_));
     for (const std::string& left : {checkpoint_, checkpoint_ + ".previous"})
         if (is_there(left) && !overwrite)
@@ -70,7 +72,14 @@ void StudyFiles::refuse_existing(bool overwrite) const {
                 fmt::format("'{}' is left of a run that was stopped: go on with bandmill resume {}, or add "
                             "--force-overwrite to start again",
                             left, checkpoint_));
-    // The folder is tried, for permission bits do not tell all (read-only mounts, quotas).
+}
+
+// Permission bits do not tell all (read-only mounts, quotas).
+void StudyFiles::try_folder() const {
+    std::error_code error;
+    const auto status = fs::status(out_, error);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        throw UsageError(fmt::format("cannot write '{}': it exists and is not a regular file", out_));
     const std::string trial = partial_ + ".new";
     const int file = ::open(trial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) throw UsageError(fmt::format("cannot write '{}': {}", out_, std::strerror(errno)));

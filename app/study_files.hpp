@@ -26,6 +26,8 @@ class StudyFiles {
     StudyFiles(const std::string& out, const std::string& checkpoint, std::shared_ptr<FileLock> lock = {});
     // May another file of that name be written, or is it one of these?
     bool concerns(const std::string& path) const;
+    void refuse_own(const std::string& summary) const; // what --json names; throws UsageError
+    void try_folder() const;                           // throws UsageError where no file can be made
 
     const std::string& out() const { return out_; }
     const std::string& partial() const { return partial_; }

@@ -187,9 +187,7 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
     const bool quiet = options.flag("quiet"), json_only = options["json"] == "-";
     const bool overwrite = options.flag("force-overwrite");
     StudyFiles files(options["out"], resumed ? resumed->checkpoint : "", resumed ? resumed->lock : nullptr);
-    if (!options["json"].empty() && files.concerns(options["json"]))
-        throw UsageError(
-            fmt::format("--json '{}' is a file of the results themselves: choose another", options["json"]));
+    if (!options["json"].empty()) files.refuse_own(options["json"]);
     check(run.study);
     bandmill::CampaignPlan plan = plan_of(run.name, options, machine, files.checkpoint(), resumed != nullptr);
 

@@ -83,9 +83,16 @@ int carry_out(StudyRun<T>& run, const Options& options, const Machine& machine, 
 // Throws what the library would refuse later, before a file is made.
 template <class T> void check(const bandmill::Study<T>& study);
 
+// What a study measures, and when. Nothing: that takes no time beside the steps.
+struct Sampling {
+    bool every_step = false;
+    std::int64_t samples = 0; // at other times
+    std::vector<bandmill::ObservableRequest> observables = {};
+};
+
 // --dry-run: what it would take. `kept_bytes`: states of finished members that the study keeps, on all ranks together.
 template <class T>
-void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, bool samples_every_step,
+void print_estimate(bandmill::Study<T>& study, const bandmill::DataLayout& layout, const Sampling& sampling,
                     const Options& options, const Machine& machine, const bandmill::Communicator& ranks,
                     double kept_bytes = 0);
 

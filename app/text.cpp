@@ -118,6 +118,16 @@ std::pair<std::string, std::string> split_range(std::string_view option, std::st
     return {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
 }
 
+std::pair<std::string, std::string> split_sides(std::string_view option, std::string_view text) {
+    const auto cross = text.find('x');
+    if (cross == std::string_view::npos) return {std::string(text), std::string(text)};
+    if (cross == 0 || cross + 1 == text.size() || text.find('x', cross + 1) != std::string_view::npos)
+        throw UsageError(fmt::format("{} '{}' is not that of a plane: write one number for both sides, or two with one "
+                                     "x between them",
+                                     option, text));
+    return {std::string(text.substr(0, cross)), std::string(text.substr(cross + 1))};
+}
+
 std::vector<std::string> split_list(std::string_view option, std::string_view text) {
     std::vector<std::string> items;
     for (std::size_t start = 0;;) {
@@ -142,8 +152,17 @@ void refuse_word(std::string_view option, std::string_view text, const std::vect
     throw UsageError(fmt::format("{} '{}' is not known: choose from {}", option, text, fmt::join(words, ", ")));
 }
 
+std::string shortened(std::string text, std::size_t most) {
+    while (text.size() > most) {
+        const std::size_t cut = text.ends_with(')') ? text.rfind(" (") : text.rfind(", ");
+        if (cut == std::string::npos) return text.substr(0, most - 3) + "...";
+        text.resize(cut);
+    }
+    return text;
+}
+
 std::string readable_duration(double seconds) {
-    if (!(seconds < 1e10)) return "more than 300 years";
+    if (!(seconds < longest_told)) return "more than 300 years";
     if (seconds < 10) return fmt::format("{:.1f} s", seconds);
     const auto whole = static_cast<std::int64_t>(std::lround(seconds));
     if (whole < 60) return fmt::format("{} s", whole);

@@ -29,6 +29,9 @@ double parse_duration(std::string_view option, std::string_view text);
 // "128:8192" or "0.4:100"; the first part, and what stands after the colon.
 std::pair<std::string, std::string> split_range(std::string_view option, std::string_view text);
 
+// Of a plane: "1024" for both, or "1024x512".
+std::pair<std::string, std::string> split_sides(std::string_view option, std::string_view text);
+
 // "a,b,c"; empty items are errors.
 std::vector<std::string> split_list(std::string_view option, std::string_view text);
 std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text);
@@ -63,7 +66,10 @@ template <class Value, std::size_t count> const char* word_of(Value value, const
     return "?";
 }
 
-// 75 -> "1 min 15 s"
+// Without its last parts until it fits: "a, b (c)" -> "a, b" -> "a".
+std::string shortened(std::string text, std::size_t most);
+// 75 -> "1 min 15 s"; what is longer than 300 years is only called that.
+inline constexpr double longest_told = 1e10;
 std::string readable_duration(double seconds);
 // 3.6e9 -> "3.6 G"
 std::string readable_rate(double rate);

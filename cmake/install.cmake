@@ -33,6 +33,12 @@ set(bandmill_private_libs "")
 get_target_property(bandmill_type bandmill TYPE)
 if(bandmill_type STREQUAL "STATIC_LIBRARY")
   string(APPEND bandmill_private_libs " -lstdc++ -lm") # for programs in C and Fortran
+  string(APPEND bandmill_dependencies "if(NOT CMAKE_CXX_COMPILER_LOADED)
+  set(bandmill_FOUND FALSE)
+  set(bandmill_NOT_FOUND_MESSAGE \"this bandmill is a static library of C++ code, which has to be linked as such: \
+add CXX to the languages of project()\")
+  return()
+endif()\n")
   if(BANDMILL_OPENMP)
     string(APPEND bandmill_dependencies "find_dependency(OpenMP COMPONENTS CXX)\n")
     string(APPEND bandmill_private_libs " -fopenmp")

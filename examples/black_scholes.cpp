@@ -80,7 +80,11 @@ Errors largest_errors(const std::vector<double>& today) {
 
 } // namespace
 
-int main() try {
+int main(int argc, char**) try {
+    if (argc > 1) {
+        std::fprintf(stderr, "usage: black_scholes (it takes no arguments)\n");
+        return 2;
+    }
     const Errors coarse = largest_errors(prices(100, 25)), fine = largest_errors(prices(200, 50));
     const double order = std::log2(coarse.price / fine.price);
     std::printf("%lld options on an asset at %.0f: largest error %.2e on 201 points in 25 steps, %.2e on 401 in 50: "

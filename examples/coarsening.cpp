@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
         for (const bandmill::Sample& sample : result.samples)
             std::printf("%7.3f       %7.3f          %7.3f\n", sample.time, sample.statistics[0].mean(),
                         sample.statistics[0].standard_error());
-    } catch (const bandmill::Error& error) {
+    } catch (const std::exception& error) { // a bandmill::Error, or no memory for so many
         std::fprintf(stderr, "coarsening: %s\n", error.what());
         return 1;
     }

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -51,6 +52,31 @@ def succeed(folder, *arguments, ranks=0):
     done = run(folder, *arguments, ranks=ranks)
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
     return done
+
+
+def wait_for(path, process):
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.005)
+
+
+def interrupt(folder, command, act, appears="x.nc.partial", ranks=0):
+    """Starts a study that writes x.nc and has act(process) done to it once a file has appeared; again, with less patience,
+    where the study was faster. Returns its exit status and what it said."""
+    for patience in 0.2, 0.1, 0.05, 0.02, 0:
+        with start(folder, *command, ranks=ranks) as process:
+            wait_for(folder / appears, process)
+            time.sleep(patience)
+            act(process)
+            _, err = process.communicate(timeout=120)
+        if process.returncode == 1 or not (folder / "x.nc").exists():
+            return process.returncode, err
+        for left in folder.iterdir():
+            left.unlink()
+    raise AssertionError("it was always done before it could be interrupted")
+
+
+def send(number):
+    return lambda process: process.send_signal(number)
 
 
 def read(path):

@@ -11,10 +11,24 @@ import time
 
 import pytest
 
-from studies import BIN, ENVIRONMENT, LONG, SANITIZED, assert_refused, assert_same_data, read, run, start, succeed
+from studies import (
+    BIN,
+    ENVIRONMENT,
+    LONG,
+    SANITIZED,
+    assert_refused,
+    assert_same_data,
+    interrupt,
+    read,
+    run,
+    send,
+    start,
+    succeed,
+    wait_for,
+)
 
 # A few seconds on one core: long enough to be caught in the act.
-COARSEN_UNTIL, SIMULATE_UNTIL, SAVE_EVERY = (5, 60, 1) if SANITIZED else (300, 4000, 50)
+COARSEN_UNTIL, SIMULATE_UNTIL, SAVE_EVERY = (5, 60, 1) if SANITIZED else (300, 8000, 100)
 RUNS = {
     "coarsen": f"coarsen --members 400 --points 128 --until {COARSEN_UNTIL} --samples log:300 --threads 1".split(),
     "simulate": f"simulate --members 70 --points 64 --until {SIMULATE_UNTIL} --save-every {SAVE_EVERY} --threads 1".split(),
@@ -29,9 +43,19 @@ def references(tmp_path_factory):
     return folder
 
 
-def wait_for(path, process):
-    while not path.exists() and process.poll() is None:
-        time.sleep(0.005)
+def children(pid):
+    """The processes under one, their launcher's helpers among them."""
+    found = []
+    for line in subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout.split():
+        found += [int(line), *children(int(line))]
+    return found
+
+
+def kill_with_children(process):
+    """A launcher and its ranks, which would go on for a while without it."""
+    for pid in [process.pid, *children(process.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +69,8 @@ def wait_for(path, process):
     ],
 )
 def test_signals_write_a_checkpoint(tmp_path, references, study, name, code):
-    with start(tmp_path, *RUNS[study], "--out", "x.nc") as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        time.sleep(0.2)
-        process.send_signal(getattr(signal, name))
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == code, err
+    status, err = interrupt(tmp_path, [*RUNS[study], "--out", "x.nc"], send(getattr(signal, name)))
+    assert status == code, err
     assert "bandmill resume x.nc.checkpoint" in err
     assert sorted(os.listdir(tmp_path)) == ["x.nc.checkpoint", "x.nc.partial"]
     # A new run does not destroy it.
@@ -61,21 +81,14 @@ def test_signals_write_a_checkpoint(tmp_path, references, study, name, code):
 
 
 def test_a_partial_file_can_be_read(tmp_path):
-    with start(tmp_path, *RUNS["simulate"], "--out", "x.nc") as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        time.sleep(0.3)
-        process.kill()
+    interrupt(tmp_path, [*RUNS["simulate"], "--out", "x.nc"], send(signal.SIGKILL))
     data = read(tmp_path / "x.nc.partial")
     assert data.C.dims == ("time", "member", "x")
     assert data.C[0, 0].notnull().all() and data.C[-1, -1].isnull().all()
 
 
 def test_records_belong_to_their_checkpoint(tmp_path):
-    with start(tmp_path, *RUNS["simulate"], "--out", "x.nc") as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+    interrupt(tmp_path, [*RUNS["simulate"], "--out", "x.nc"], send(signal.SIGINT))
     (tmp_path / "x.nc.partial").rename(tmp_path / "elsewhere")
     done = run(tmp_path, "resume", "x.nc.checkpoint")
     assert done.returncode == 1 and "x.nc.partial" in done.stderr and "beside the checkpoint" in done.stderr
@@ -157,9 +170,7 @@ def test_foreign_files_are_refused(tmp_path):
 
 def test_a_damaged_checkpoint_gives_way_to_the_previous_one(tmp_path, references):
     arguments = [*RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.05s"]
-    with start(tmp_path, *arguments) as process:
-        wait_for(tmp_path / "x.nc.checkpoint.previous", process)
-        process.kill()
+    interrupt(tmp_path, arguments, send(signal.SIGKILL), appears="x.nc.checkpoint.previous")
     path = tmp_path / "x.nc.checkpoint"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -172,11 +183,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_previous_one(tmp_path, references
 
 def test_resume_from_another_folder(tmp_path, references):
     (tmp_path / "inner").mkdir()
-    with start(tmp_path / "inner", *RUNS["coarsen"], "--out", "x.nc") as process:
-        wait_for(tmp_path / "inner" / "x.nc.partial", process)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+    interrupt(tmp_path / "inner", [*RUNS["coarsen"], "--out", "x.nc"], send(signal.SIGTERM))
     succeed(tmp_path, "resume", "inner/x.nc.checkpoint", "--quiet")
     assert_same_data(tmp_path / "inner" / "x.nc", references / "coarsen.nc")
     assert os.listdir(tmp_path) == ["inner"]
@@ -216,22 +223,16 @@ def test_a_disk_too_full_for_checkpoints_does_not_end_the_run(tmp_path, referenc
 
 def test_stopped_on_a_full_disk(tmp_path, references):
     with small_disk(tmp_path / "disk", os.path.getsize(references / "coarsen.nc") + 100_000) as disk:
-        with start(disk, *RUNS["coarsen"], "--out", "x.nc") as process:
-            wait_for(disk / "x.nc.partial", process)
-            time.sleep(0.2)
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-        assert process.returncode == 1 and "not saved" in err and "space" in err
+        status, err = interrupt(disk, [*RUNS["coarsen"], "--out", "x.nc"], send(signal.SIGINT))
+        assert status == 1 and "not saved" in err and "space" in err
         assert os.listdir(disk) == []
 
 
 def test_results_that_cannot_be_written_are_kept(tmp_path, references):
     """Someone takes the name while the run is under way."""
-    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc") as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        (tmp_path / "x.nc").write_text("mine")
-        _, err = process.communicate(timeout=120)
-    assert process.returncode == 1 and "nothing is lost" in err and "x.nc.checkpoint" in err
+    take = lambda process: (tmp_path / "x.nc").write_text("mine")
+    status, err = interrupt(tmp_path, [*RUNS["coarsen"], "--out", "x.nc"], take)
+    assert status == 1 and "nothing is lost" in err and "x.nc.checkpoint" in err
     assert (tmp_path / "x.nc").read_text() == "mine"
     (tmp_path / "x.nc").unlink()
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet")
@@ -246,15 +247,20 @@ def test_a_read_only_folder_is_refused(tmp_path):
 
 def test_two_runs_do_not_share_a_file(tmp_path, references):
     """The second one is refused, whether it starts afresh or resumes, and the first one is not disturbed."""
-    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.05s", "--quiet") as process:
-        wait_for(tmp_path / "x.nc.checkpoint", process)
-        process.send_signal(signal.SIGSTOP)  # it has not ended when the others ask
-        try:
-            afresh = run(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--force-overwrite")
-            resumed = run(tmp_path, "resume", "x.nc.checkpoint")
-        finally:
-            process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=120)
+    for _ in range(5):  # it may be done before it is stopped
+        with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.05s", "--quiet") as process:
+            wait_for(tmp_path / "x.nc.checkpoint", process)
+            process.send_signal(signal.SIGSTOP)
+            under_way = not (tmp_path / "x.nc").exists()
+            try:
+                afresh = run(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--force-overwrite") if under_way else None
+                resumed = run(tmp_path, "resume", "x.nc.checkpoint")
+            finally:
+                process.send_signal(signal.SIGCONT)
+            process.communicate(timeout=120)
+        if under_way:
+            break
+        (tmp_path / "x.nc").unlink()
     assert_refused(afresh, "in use")
     assert resumed.returncode != 0 and "in use" in resumed.stderr
     assert process.returncode == 0
@@ -271,11 +277,7 @@ def test_an_overwrite_that_fails_takes_nothing_away(tmp_path):
 
 
 def test_a_damaged_partial_file_does_not_matter_to_coarsen(tmp_path, references):
-    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc") as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+    interrupt(tmp_path, [*RUNS["coarsen"], "--out", "x.nc"], send(signal.SIGTERM))
     os.truncate(tmp_path / "x.nc.partial", 100)
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet")
     assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
@@ -310,33 +312,29 @@ def test_ranks_give_the_same_bits(tmp_path, references, study, ranks):
 @needs_mpi
 @pytest.mark.parametrize("before, after", [(3, 0), (0, 2), (2, 3)])
 def test_resumed_on_another_number_of_ranks(tmp_path, references, before, after):
-    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.1s", "--quiet", ranks=before) as process:
-        wait_for(tmp_path / "x.nc.checkpoint", process)
-        process.kill()
-        process.communicate()
-    time.sleep(0.3)  # ranks that lost their launcher
+    command = [*RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.1s", "--quiet"]
+    interrupt(tmp_path, command, kill_with_children, appears="x.nc.checkpoint", ranks=before)
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet", ranks=after)
     assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
 
 
-LOSING = "simulate --equation forced-cahn-hilliard --members 4 --points 32 --forcing 0:300000 --until 5 --quiet".split()
+LOSING = "simulate --equation forced-cahn-hilliard --members 4 --points 32 --forcing 0:300000 --quiet".split()
 
 
 @needs_mpi
 def test_lost_members_do_not_depend_on_ranks(tmp_path):
     """A rank whose members are all lost goes on for the others' sake."""
-    succeed(tmp_path, *LOSING, "--out", "1.nc")
-    succeed(tmp_path, *LOSING, "--out", "2.nc", ranks=2)
+    succeed(tmp_path, *LOSING, "--until", "5", "--out", "1.nc")
+    succeed(tmp_path, *LOSING, "--until", "5", "--out", "2.nc", ranks=2)
     assert_same_data(tmp_path / "1.nc", tmp_path / "2.nc")
     assert read(tmp_path / "1.nc").attrs["lost_members"] == 3
 
 
 def test_lost_members_are_remembered_when_results_have_to_wait(tmp_path):
-    with start(tmp_path, *LOSING, "--save-every", "0.01", "--out", "x.nc") as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        (tmp_path / "x.nc").write_text("mine")
-        process.communicate(timeout=60)
-    assert process.returncode == 1
+    longer = ["--until", "1000" if SANITIZED else "50000", "--save-every", "100"]
+    take = lambda process: (tmp_path / "x.nc").write_text("mine")
+    status, err = interrupt(tmp_path, [*LOSING, *longer, "--out", "x.nc"], take)
+    assert status == 1, err
     (tmp_path / "x.nc").unlink()
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet")
     assert read(tmp_path / "x.nc").attrs["lost_members"] == 3
@@ -358,34 +356,23 @@ def test_more_ranks_than_members(tmp_path):
     assert_same_data(tmp_path / "1.nc", tmp_path / "3.nc")
 
 
-def children(pid):
-    """The processes under one, their launcher's helpers among them."""
-    found = []
-    for line in subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout.split():
-        found += [int(line), *children(int(line))]
-    return found
-
-
 @needs_mpi
 def test_a_rank_that_dies_ends_the_job_and_leaves_a_checkpoint(tmp_path, references):
-    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.05s", "--quiet", ranks=3) as process:
-        wait_for(tmp_path / "x.nc.checkpoint", process)
-        ranks = [pid for pid in children(process.pid) if os.readlink(f"/proc/{pid}/exe") == str(BIN.resolve())]
-        os.kill(ranks[-1], signal.SIGKILL)
-        process.communicate(timeout=60)
-    assert process.returncode != 0
+    def kill_one(process):
+        with contextlib.suppress(OSError, IndexError):  # all are done
+            os.kill([pid for pid in children(process.pid) if os.readlink(f"/proc/{pid}/exe") == str(BIN.resolve())][-1], signal.SIGKILL)
+
+    command = [*RUNS["coarsen"], "--out", "x.nc", "--checkpoint-every", "0.05s", "--quiet"]
+    status, _ = interrupt(tmp_path, command, kill_one, appears="x.nc.checkpoint", ranks=3)
+    assert status != 0
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet")
     assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
 
 
 @needs_mpi
 def test_a_warning_signal_to_the_launcher(tmp_path, references):
-    with start(tmp_path, *RUNS["coarsen"], "--out", "x.nc", ranks=2) as process:
-        wait_for(tmp_path / "x.nc.partial", process)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGUSR1)
-        _, err = process.communicate(timeout=60)
-    assert "bandmill resume x.nc.checkpoint" in err and process.returncode == 138
+    status, err = interrupt(tmp_path, [*RUNS["coarsen"], "--out", "x.nc"], send(signal.SIGUSR1), ranks=2)
+    assert "bandmill resume x.nc.checkpoint" in err and status == 138
     succeed(tmp_path, "resume", "x.nc.checkpoint", "--quiet", ranks=3)
     assert_same_data(tmp_path / "x.nc", references / "coarsen.nc")
 

@@ -5,12 +5,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pytest
 
-from studies import BIN, SANITIZED, assert_refused, assert_same_data, read, run, start, succeed
+from studies import BIN, SANITIZED, assert_refused, assert_same_data, interrupt, read, run, send, succeed
 
 
 def small(*more, until=1, threads=1, points="48x40"):
@@ -26,7 +25,7 @@ def test_writes_what_it_promises(tmp_path):
     assert data.attrs["points_x"] == 48 and data.attrs["points_y"] == 40
     assert data.attrs["length_x"] == pytest.approx(2 * np.pi) and data.attrs["length_y"] == 5
     assert data.attrs["time_step"] == pytest.approx(0.1 * min(2 * np.pi / 48, 5 / 40))
-    assert (data.member_count == 6).all() and (data.left_out == 0).all()
+    assert (data.member_count == 6).all() and (data.left_out == 0).all() and (data.interface_left_out == 0).all()
     assert data.time[-1] >= 1 and (np.diff(data.time) > 0).all()
     assert float(data.domain_size_mean[-1]) > 1.5 * float(data.domain_size_mean[0])
     np.testing.assert_allclose(data.domain_length, 2 * np.pi * 5 / data.interface_length_mean, rtol=1e-13)
@@ -46,7 +45,10 @@ def test_fit_is_least_squares_in_logarithms(tmp_path):
         assert f"t^({slope:.4f} +- " in printed
     assert "theory   1/3 (Lifshitz-Slyozov)" in printed
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["dimensions"] == 2 and summary["fit"]["domain_size"]["exponent"] == data.attrs["fit_exponent"]
+    assert summary["dimensions"] == 2 and summary["mean"] == 0
+    for name, start in ("domain_size", "fit_"), ("domain_length", "fit_length_"):
+        for number, value in summary["fit"][name].items():
+            assert data.attrs[start + number] == value
 
 
 def test_same_bits_for_any_threads(tmp_path):
@@ -79,17 +81,15 @@ def test_what_is_stored_gives_the_same_again(tmp_path):
 
 
 def test_stopped_and_resumed_with_the_same_bits(tmp_path):
-    # A second or two: long enough to be caught in the act.
     longer = small("--dt", "0.005", "--checkpoint-every", "0.05s", until=2 if SANITIZED else 40, points="96x80")
-    succeed(tmp_path, *longer, "--out", "whole.nc", "--quiet")
-    with start(tmp_path, *longer, "--out", "x.nc", "--quiet") as process:
-        while not (tmp_path / "x.nc.checkpoint").exists() and process.poll() is None:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    succeed(tmp_path, "resume", "x.nc.checkpoint", "--threads", "2", "--quiet")
-    assert_same_data(tmp_path / "x.nc", tmp_path / "whole.nc")
+    (tmp_path / "whole").mkdir()
+    succeed(tmp_path / "whole", *longer, "--out", "x.nc", "--quiet")
+    (tmp_path / "stopped").mkdir()
+    stop = send(signal.SIGINT)
+    status, err = interrupt(tmp_path / "stopped", [*longer, "--out", "x.nc", "--quiet"], stop, appears="x.nc.checkpoint")
+    assert status == 130, err
+    succeed(tmp_path / "stopped", "resume", "x.nc.checkpoint", "--threads", "2", "--quiet")
+    assert_same_data(tmp_path / "stopped" / "x.nc", tmp_path / "whole" / "x.nc")
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,76 @@ def test_planes_without_lines_have_no_fit_of_them(tmp_path):
     assert np.isinf(read(tmp_path / "coarsen.nc").domain_length).all()
     flat = succeed(tmp_path, *small("--noise", "0", "--dt", "0.001", until=0.2), "--force-overwrite").stdout
     assert "r = -\n" in flat and "nan" not in flat
+
+
+def test_one_run_has_no_scatter(tmp_path):
+    arguments = ["1" if word == "6" else word for word in small()]
+    printed = succeed(tmp_path, *arguments).stdout
+    assert "t^(0." in printed and "+-" not in printed and "groups" not in printed
+
+
+# The sums hold values up to 2^23.
+def test_interfaces_too_long_to_be_counted_are_told(tmp_path):
+    plane = "coarsen --dimensions 2 --members 2 --length 1e9 --points 16 --samples linear:5 --until 1 --dt 0.1".split()
+    printed = succeed(tmp_path, *plane, "--fit", "0.2:1").stdout
+    assert "length   no fit: there are samples whose interfaces are left out\n" in printed
+    assert "5 of 5 samples leave out up to 2 members from the interface length" in printed and "8388608" in printed
+    data = read(tmp_path / "coarsen.nc")
+    assert (data.interface_left_out == 2).all() and (data.left_out == 0).all() and np.isnan(data.domain_length).all()
+
+
+@pytest.mark.parametrize(
+    "more, obstacle",
+    [
+        ("--samples linear:41 --fit 1e6:2.2e6", "whose interfaces are left out"),
+        ("--samples linear:41 --fit 3e6:4e7", None),
+        ("--samples log:3 --until 1e7 --dt 1e4 --mean 0.5 --noise 1 --fit 1e5:1e7", "without lines C = 0"),
+        (
+            "--samples log:3 --until 1e7 --dt 1e4 --mean 0.5 --noise 1 --fit 1e4:1e7",
+            "whose interfaces are left out, and some without lines C = 0",
+        ),
+    ],
+)
+def test_why_there_is_no_fit_is_told_of_its_window(tmp_path, more, obstacle):
+    """Interfaces are too long up to t = 2e6; with a mean at the first sample, and at the last there are none."""
+    plane = "coarsen --dimensions 2 --members 4 --length 3e5 --points 128 --gamma 2.28e7".split()
+    times = [] if "--until" in more else "--until 4e7 --dt 1e5".split()
+    printed = succeed(tmp_path, *plane, *times, *more.split()).stdout
+    assert "samples leave out up to 4 members" in printed
+    assert ("no fit" in printed) == bool(obstacle)
+    assert obstacle is None or f"length   no fit: there are samples {obstacle}\n" in printed
+
+
+def test_fits_tell_what_has_no_logarithm(tmp_path):
+    """Near the spinodal lines C = 0 come late, and in some runs not at all."""
+    plane = "coarsen --dimensions 2 --members 8 --points 24 --noise 0.3 --until 4 --dt 0.004 --json a.json".split()
+    for size, mean, samples, groups in ("2", "0.46", 67, 4), ("0.9", "0.4", 46, 1), ("2", "0.1", 67, 8):
+        command = [*plane, "--length", size, "--mean", mean, "--force-overwrite"]
+        printed = succeed(tmp_path, *command).stdout
+        fit = json.loads((tmp_path / "a.json").read_text())["fit"]["domain_length"]
+        data = read(tmp_path / "coarsen.nc")
+        window = data.interface_length_mean.values[data.time.values >= 0.4]
+        assert (fit["samples"], fit["groups"]) == (samples, groups) and (window > 0).sum() == samples
+        assert (data.attrs["fit_length_samples"], data.attrs["fit_length_groups"]) == (samples, groups)
+        assert (data.attrs["fit_samples"], data.attrs["fit_groups"]) == (67, 8)
+        assert ("(of 46 of 67 samples: there are others without lines C = 0)" in printed) == (samples < 67)
+        assert (f"+- from {groups} of 8 groups of runs: the others" in printed) == (groups < 8)
+
+
+def test_the_summary_has_the_nearest_samples(tmp_path):
+    # Those before 0.5, 1, 2 and after 5; nothing is within a tenth of 0.1 and 0.2.
+    times = "coarsen --dimensions 2 --members 1 --points 16 --length 1 --dt 0.47 --until 9.4 --samples linear:21".split()
+    for study in times, [word for word in times if word not in ("--dimensions", "2")]:
+        succeed(tmp_path, *study, "--json", "a.json", "--force-overwrite", "--quiet")
+        shown = [sample["time"] for sample in json.loads((tmp_path / "a.json").read_text())["samples"]]
+        assert shown == pytest.approx([0.47, 0.94, 1.88, 5.17, 9.4])
+
+
+def test_the_summary_tells_what_is_left_out(tmp_path):
+    plane = "coarsen --dimensions 2 --members 4 --length 3e5 --points 128 --gamma 2.28e7 --until 4e7 --dt 1e5".split()
+    succeed(tmp_path, *plane, "--samples", "linear:41", "--json", "a.json")
+    samples = {sample["time"]: sample for sample in json.loads((tmp_path / "a.json").read_text())["samples"]}
+    assert [samples[t]["interface_left_out"] for t in (1e6, 4e7)] == [4, 0] and samples[1e6]["left_out"] == 0
 
 
 # A member is never cut into pieces: one of 17.6 million points is larger than the usual piece.
@@ -156,10 +226,25 @@ def test_bench_of_planes(tmp_path):
         assert paper["wrong"] is False and paper["difference"] < (1e-12 if one["dtype"] == "f64" else 1e-5)
 
 
+def test_the_rival_takes_small_planes_by_one_thread(tmp_path):
+    case = "--threads 2 --points 16,63x65,64 --steps 3 --repetitions 2 --json -".split()
+    records = json.loads(succeed(tmp_path, "bench", "plane", *case).stdout)["records"]
+    paths = [one["rivals"]["paper"]["path"] for one in records]
+    assert [path[path.index("(") :] for path in paths] == ["(1 thread)", "(1 thread)", "(2 threads)"]
+
+
+def test_table_of_planes(tmp_path):
+    case = "--threads 1 --points 16 --steps 3 --repetitions 2 --equation cahn-hilliard,diffusion".split()
+    lines = succeed(tmp_path, "bench", "plane", *case).stdout.splitlines()
+    assert sum(" planes by alternating directions " in line for line in lines) == 2
+    assert lines[-1] == "paper is not beside 1 of 2 cases: cahn-hilliard only"
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
         (["--points", "4"], ["--points", "4"]),
+        (["--points", "64,5x"], ["--points '5x'", "two with one x"]),
         (["--equation", "forced-cahn-hilliard"], ["choose from diffusion, hyperdiffusion, cahn-hilliard ("]),
         (["--rivals", "nobody"], ["nobody"]),
     ],

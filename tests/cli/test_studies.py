@@ -121,7 +121,10 @@ def test_summary(tmp_path):
     summary = json.loads(succeed(tmp_path, *arguments, "--json", "-", "--out", "b.nc").stdout)
     assert summary["fit"]["slope"] == pytest.approx(read(tmp_path / "b.nc").attrs["fit_slope"], rel=1e-12)
     succeed(tmp_path, *SMALL, "--json", "s.json", "--out", "c.nc")
-    assert json.loads((tmp_path / "s.json").read_text())["samples"][-1]["member_count"] == 40
+    stored = json.loads((tmp_path / "s.json").read_text())
+    assert stored["samples"][-1]["member_count"] == 40 and stored["mean"] == 0
+    succeed(tmp_path, *SMALL, "--mean", "0.25", "--json", "m.json", "--out", "d.nc")
+    assert json.loads((tmp_path / "m.json").read_text())["mean"] == 0.25
 
 
 def test_quiet_is_silent(tmp_path):
@@ -253,18 +256,23 @@ def test_converge_names_the_grid_that_failed(tmp_path):
 
 # --- progress
 
-WAITING = "16" if studies.SANITIZED else "512"  # members for a few seconds
+# Only after a second one can tell how long it will take: runs of more and more members, until one lasts that long.
+MORE_AND_MORE = [["coarsen", "--until", "40", "--threads", "1", "--out", f"{members}.nc", "--members", members]
+                 for members in ("16", "64", "2048", "8192", "32768")]  # fmt: skip
 
 
 def test_progress_in_a_log(tmp_path):
-    done = succeed(tmp_path, "coarsen", "--members", WAITING, "--until", "30", "--threads", "1")
-    lines = [line for line in done.stderr.splitlines() if "%" in line]
+    for arguments in MORE_AND_MORE:
+        done = succeed(tmp_path, *arguments)
+        lines = [line for line in done.stderr.splitlines() if "%" in line]
+        if any("left" in line for line in lines):
+            break
     assert lines and "point-steps/s" in lines[-1] and "left" in lines[-1] and "\033" not in done.stderr
 
 
-def test_progress_on_a_terminal(tmp_path):
+def shown_on_a_terminal(folder, arguments):
     ours, theirs = pty.openpty()
-    with studies.start(tmp_path, "coarsen", "--members", WAITING, "--until", "40", "--threads", "1", stderr=theirs) as process:
+    with studies.start(folder, *arguments, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
         while True:
@@ -277,7 +285,14 @@ def test_progress_on_a_terminal(tmp_path):
             shown += part
         process.communicate()
     os.close(ours)
-    text = shown.decode()
+    return shown.decode()
+
+
+def test_progress_on_a_terminal(tmp_path):
+    for arguments in MORE_AND_MORE:
+        text = shown_on_a_terminal(tmp_path, arguments)
+        if "left" in text:
+            break
     assert re.search(r"\r\[#*\.*\] +\d+ %.*point-steps/s.*left.*l = ", text), text
     assert text.endswith("\r\033[K")  # the bar is gone when it is done
 

@@ -79,6 +79,12 @@ BAD = [
     (["coarsen", "--until", "0"], ["--until"]),
     (["coarsen", "--until", "10s"], ["--until"]),
     (["coarsen", "--dt", "0"], ["--dt"]),
+    (["coarsen", "--dt", "0.1", "--dt", "0.2"], ["--dt is given more than once"]),
+    (["coarsen", "--dimensions", "2", "--length", "2x"], ["--length '2x'", "two with one x"]),
+    (["coarsen", "--dimensions", "2", "--points", "x5"], ["--points 'x5'", "two with one x"]),
+    (["simulate", "--equation", "diffusion", "--diffusivity", "0"], ["--diffusivity 0 is", "above 0"]),
+    (["simulate", "--equation", "diffusion", "--diffusivity", "-1e-9"], ["--diffusivity -1e-9 is"]),
+    (["simulate", "--gamma", "0"], ["--gamma 0 is"]),
     (["coarsen", "--dt", "1e-300"], ["steps"]),
     (["coarsen", "--samples", "sometimes"], ["--samples"]),
     (["coarsen", "--samples", "cubic:7"], ["--samples"]),
@@ -102,6 +108,13 @@ BAD = [
     (["simulate", "--ends", "open"], ["--ends"]),
     (["simulate", "--end-value", "1"], ["dirichlet", "irichlet"][1:]),
     (["simulate", "--initial", "cosine", "--mean", "0:1"], ["--mean"]),
+    (["simulate", "--initial", "constant", "--amplitude", "1"], ["--amplitude", "constant"]),
+    (["simulate", "--initial", "constant", "--mode", "2"], ["--mode", "constant"]),
+    (["simulate", "--initial", "cosine", "--exact-mean"], ["--exact-mean", "cosine"]),
+    (["simulate", "--mode", "5"], ["--mode", "noise"]),
+    (["simulate", "--mode", "fast"], ["--mode", "fast"]),
+    (["simulate", "--initial", "cosine", "--seed", "5"], ["--seed", "cosine"]),
+    (["simulate", "--initial", "constant", "--seed", "2^3"], ["--seed", "constant"]),
     (["simulate", "--save-every", "-1"], ["--save-every"]),
     (["simulate", "--mean", "0:1:2", "--members", "2"], ["--mean"]),
     (["simulate", "--mean", "0:1"], ["--mean", "one run"]),
@@ -123,6 +136,18 @@ BAD = [
 def test_refuses(tmp_path, arguments, words):
     assert_refused(run(tmp_path, *arguments), *words)
     assert os.listdir(tmp_path) == []
+
+
+# Files of results hold all options; so may whoever writes them in another way.
+@pytest.mark.parametrize(
+    "arguments",
+    ["noise --mode 1.0", "cosine --seed 2^0", "constant --amplitude .1 --mode 1e0 --seed 1", "constant --mean 0.5"],
+)
+def test_defaults_of_other_initial_states_are_no_mistake(tmp_path, arguments):
+    small = "--points 16 --until 0.1 --quiet --initial".split()
+    succeed(tmp_path, "simulate", *small, *arguments.split())
+    (tmp_path / "again.conf").write_text(read(tmp_path / "simulate.nc").attrs["options"])
+    succeed(tmp_path, "simulate", "--config", "again.conf", "--out", "again.nc")
 
 
 def test_refuses_to_overwrite(tmp_path):
@@ -164,8 +189,29 @@ def test_dry_run(tmp_path):
     for word in ["1024 of 256 points", "time", "memory", "file", "checkpoint"]:
         assert word in done.stdout
     assert os.listdir(tmp_path) == []
+    # 10^15 steps of 2^38 points: too much for any machine.
+    endless = "coarsen --members 2^30 --until 1e13 --dt 0.01 --samples log:9 --histogram-times none --dry-run"
+    done = succeed(tmp_path, *endless.split())
+    assert "time       more than 300 years at" in done.stdout
     estimate = json.loads(succeed(tmp_path, "coarsen", "--dry-run", "--json", "-").stdout)
     assert estimate["seconds"] > 0 and estimate["file_bytes"] > 1e6
     succeed(tmp_path, "simulate", "--dry-run")
     succeed(tmp_path, "converge", "--dry-run")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("study", ["coarsen", "simulate", "map"])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--checkpoint-every", "5x"], ["--checkpoint-every", "5x"]),
+        (["--out", "nowhere/x.nc"], ["nowhere/x.nc"]),
+        (["--out", "."], ["'.'", "not a regular file"]),
+        (["--json", "nowhere/x.json"], ["nowhere/x.json"]),
+        (["--out", "x.nc", "--json", "x.nc"], ["--json", "x.nc"]),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would(tmp_path, study, options, words):
+    for more in ["--dry-run"], []:
+        assert_refused(run(tmp_path, study, *options, *more), *words)
+        assert os.listdir(tmp_path) == []

@@ -50,6 +50,26 @@ echo "--- find_package"
 "$CMAKE" --build "$work/cmake"
 "$work/cmake/main"
 
+if [ ${#static[@]} -gt 0 ]; then
+    echo "--- a static library wants a project with C++"
+    mkdir "$work/c"
+    sed -n '/^```c$/,/^```$/{//!p;/^```$/q}' "$SOURCE_DIR/docs/c.md" >"$work/c/main.c"
+    for languages in C "C CXX"; do
+        printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' "project(downstream LANGUAGES $languages)" \
+            'find_package(bandmill 0.1 REQUIRED)' 'add_executable(main main.c)' \
+            'target_link_libraries(main PRIVATE bandmill::bandmill m)' >"$work/c/CMakeLists.txt"
+        rm -rf "$work/c/build"
+        if "$CMAKE" -S "$work/c" -B "$work/c/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/c/log" 2>&1; then
+            [ "$languages" != C ]
+            "$CMAKE" --build "$work/c/build"
+            "$work/c/build/main"
+        else
+            [ "$languages" = C ]
+            grep "add CXX to" "$work/c/log"
+        fi
+    done
+fi
+
 if [ -n "${FC-}" ] && [ ${#static[@]} -eq 0 ]; then
     echo "--- find_package from Fortran, by the text of docs/fortran.md"
     mkdir "$work/fortran"

@@ -57,9 +57,12 @@ LogFit fit_log(std::span<const double> times, const std::vector<std::vector<doub
     // A window's border that is meant to be a sample's time may differ from it by round-off.
     const double slack = 1e-9 * to;
     std::vector<std::size_t> inside;
-    for (std::size_t i = 0; i < times.size(); ++i)
-        if (times[i] > 0 && times[i] >= from - slack && times[i] <= to + slack && std::isfinite(all[i]))
-            inside.push_back(i);
+    LogFit fit{};
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (!(times[i] > 0 && times[i] >= from - slack && times[i] <= to + slack)) continue;
+        ++fit.in_window;
+        if (std::isfinite(all[i])) inside.push_back(i);
+    }
     const auto chosen = [&](std::span<const double> values) {
         std::vector<double> some;
         for (const std::size_t i : inside) some.push_back(values[i]);
@@ -72,11 +75,10 @@ LogFit fit_log(std::span<const double> times, const std::vector<std::vector<doub
     std::vector<double> slopes, intercepts;
     for (const std::vector<double>& group : groups) {
         const Line one = fit_line(log_time, chosen(group));
-        if (!std::isfinite(one.slope)) continue; // a group that lost all its members
+        if (!std::isfinite(one.slope)) continue; // a group that lost all its members, or has no logarithm somewhere
         slopes.push_back(one.slope);
         intercepts.push_back(one.intercept);
     }
-    LogFit fit{};
     fit.from = from;
     fit.to = to;
     fit.samples = static_cast<std::int64_t>(inside.size());

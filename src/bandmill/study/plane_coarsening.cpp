@@ -14,7 +14,8 @@ constexpr std::int64_t most_groups = 16; // enough for a confidence interval; a 
 
 // A line in logarithms, with errors from the groups.
 PowerFit power_fit(const LogFit& line, double sign) {
-    return {std::exp(sign * line.intercept), sign * line.slope, line.slope_error, sign * line.correlation};
+    return {std::exp(sign * line.intercept), sign * line.slope, line.slope_error,
+            sign * line.correlation,         line.samples,      line.groups};
 }
 
 std::vector<double> logarithms(std::vector<double> values) {
@@ -109,6 +110,7 @@ template <class T> PlaneCoarseningResult PlaneCoarsening<T>::result() const {
         result.length.push_back(spec_.area() / length.mean());
         result.members.push_back(size.members);
         result.left_out.push_back(size.left_out);
+        result.interfaces_left_out.push_back(length.left_out);
         for (std::size_t group = 0; group < groups; ++group) {
             const auto at = static_cast<std::int64_t>(group);
             sizes[group].push_back(std::log(tally(domain_size).at(at, sample).mean()));
@@ -123,8 +125,8 @@ template <class T> PlaneCoarseningResult PlaneCoarsening<T>::result() const {
     const LogFit length = fit_log(times_, lengths, logarithms(per_area), spec_.fit_from, fit_to);
     result.fit_from = size.from;
     result.fit_to = size.to;
-    result.fit_samples = size.samples;
-    result.fit_groups = size.groups;
+    result.window_samples = size.in_window;
+    result.groups = groups_;
     result.size_fit = power_fit(size, 1);
     result.length_fit = power_fit(length, -1); // it is one over them
     return result;

@@ -29,6 +29,7 @@ struct PlaneCoarseningSpec {
 // size = prefactor * t^exponent, a line in logarithms; errors are half of the 95 % confidence interval.
 struct PowerFit {
     double prefactor, exponent, exponent_error, correlation;
+    std::int64_t samples, groups; // with logarithms: of those in the window, and at all of these
 };
 
 // What was found, on rank 0.
@@ -38,8 +39,9 @@ struct PlaneCoarseningResult {
     std::vector<double> interfaces, interfaces_error;    // their length in a plane
     std::vector<double> length;                          // area / mean length of the interfaces
     std::vector<std::int64_t> members, left_out;         // of l
+    std::vector<std::int64_t> interfaces_left_out;       // not finite, or longer than longest_interfaces
     double fit_from, fit_to;
-    std::int64_t fit_samples, fit_groups;
+    std::int64_t window_samples, groups; // all, with logarithms or without
     PowerFit size_fit, length_fit;
 };
 
@@ -56,7 +58,8 @@ template <class T> class PlaneCoarsening : public Study<T> {
     std::span<std::int64_t> sums() override { return numbers_; }
     std::string status() const override { return status_; }
 
-    const std::vector<double>& times() const { return times_; } // true ones
+    const std::vector<double>& times() const { return times_; }         // true ones
+    static constexpr double longest_interfaces = detail::largest_value; // of a plane, for the sums to hold it
     PlaneCoarseningResult result() const;
 
   private:
