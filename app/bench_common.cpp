@@ -32,7 +32,8 @@ void add_rivals_option(CLI::App& command, BenchOptions& options) {
 }
 void add_output_options(CLI::App& command, BenchOptions& options) {
     command.add_flag("--list", options.list, "Only show the cases and the rivals");
-    add_text(command, "--json", options.json, "FILE", "Also write the results, with device, date and commit");
+    add_text(command, "--json", options.json, "FILE",
+             "Also write the results, with device, date and commit; - prints them, and no table");
     command.add_flag("--force-overwrite", options.force_overwrite, "Replace FILE if it exists");
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }

@@ -23,6 +23,8 @@ struct BenchOptions {
     std::string backend = "auto", gpu, threads, rivals = "all", repetitions, json;
     bool list = false, force_overwrite = false, quiet = false;
 
+    bool to_stdout() const { return json == "-"; }
+    bool silent() const { return quiet || to_stdout(); } // JSON there stands alone
     // Of --threads and --repetitions; what is not given is `otherwise`.
     int thread_count(int otherwise) const;
     int repetition_count(int otherwise) const;

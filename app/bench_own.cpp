@@ -76,9 +76,10 @@ void run_bench(const Options& options) {
     bench.date = utc_now();
     bench.threads = runner->threads();
     bench.load_average = load_average();
-    print_now(table_head(bench), options.quiet);
-    const int failed = run_cases(*runner, cases, bench, options.quiet);
-    deliver(bench, file, failed, options.quiet);
+    print_now(table_head(bench), options.silent());
+    const int failed = run_cases(*runner, cases, bench, options.silent());
+    print_now(absent_text(bench.records), options.silent());
+    deliver(bench, file, failed, options);
     const auto any_wrong = [](const OwnRecord& record) { return is_wrong(record.combined) || is_wrong(record.solve); };
     refuse_wrong(bench.records, any_wrong, fmt::format("backward error over {} epsilons", wrong_beyond));
 }

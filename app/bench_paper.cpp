@@ -63,9 +63,9 @@ void run_bench(const Options& options, EquationKind equation) {
                      run.rivals,
                      {},
                      {}};
-    print_now(table_head(bench), options.quiet);
-    const int failed = run_cases(*runner, cases, bench, options.quiet);
-    deliver(bench, file, failed, options.quiet);
+    print_now(table_head(bench), options.silent());
+    const int failed = run_cases(*runner, cases, bench, options.silent());
+    deliver(bench, file, failed, options);
     refuse_wrong(
         bench.records, [](const PaperRecord& record) { return record.any_wrong(); }, "states of one of the ways");
 }

@@ -161,12 +161,11 @@ struct Sides {
     std::int64_t nx, ny;
 };
 Sides parse_sides(const std::string& text) {
-    const std::size_t at = text.find('x');
     const auto side = [](const std::string& part) {
         return parse_size("--points", part, bandmill::Grid::fewest_points, std::int64_t{1} << 29);
     };
-    if (at == std::string::npos) return {side(text), side(text)};
-    return {side(text.substr(0, at)), side(text.substr(at + 1))};
+    const auto [x, y] = split_sides("--points", text);
+    return {side(x), side(y)};
 }
 
 std::vector<PlaneCase> make_cases(const PlaneOptions& options, Backend backend) {
@@ -214,9 +213,10 @@ void run_bench(const PlaneOptions& options) {
     PlaneRunner runner(backend, device, patience, rivals);
     PlaneBench bench{
         word_of(backend, backend_words), runner.device_name(), utc_now(), load_average(), runner.ceiling(), {}, {}};
-    print_now(table_head(bench), options.quiet);
-    const int failed = run_cases(runner, cases, bench, options.quiet);
-    deliver(bench, file, failed, options.quiet);
+    print_now(table_head(bench), options.silent());
+    const int failed = run_cases(runner, cases, bench, options.silent());
+    print_now(absent_text(bench.records), options.silent());
+    deliver(bench, file, failed, options);
     refuse_wrong(
         bench.records, [](const PlaneRecord& record) { return record.wrong(); }, "members are not finite");
 }

@@ -76,14 +76,15 @@ void run_bench(const Options& options) {
     std::optional<OutputFile> file = prepare_output(options, run.backend, run.device);
 
     const auto runner = make_runner(run);
-    SolveBench bench = begin_bench(*runner, run, cases, options.quiet);
-    const int failed = run_cases(*runner, cases, bench, options.quiet);
+    SolveBench bench = begin_bench(*runner, run, cases, options.silent());
+    const int failed = run_cases(*runner, cases, bench, options.silent());
+    print_now(absent_text(bench.records), options.silent());
     bench.ceilings = runner->ceilings();
     if (options.memory || (lists.all_empty() && !options.no_memory)) {
         bench.memory = runner->survey_memory();
-        print_now(memory_table(*bench.memory), options.quiet);
+        print_now(memory_table(*bench.memory), options.silent());
     }
-    deliver(bench, file, failed, options.quiet);
+    deliver(bench, file, failed, options);
     refuse_wrong(
         bench.records, [](const Record& record) { return is_wrong(record.ours); },
         fmt::format("backward error over {} epsilons", wrong_beyond));

@@ -48,9 +48,9 @@ void run_bench(const Options& options) {
 
     const auto runner = make_stencil_runner(run);
     StencilBench bench{word_of(run.backend, backend_words), runner->device_name(), utc_now(), load_average(), {}, {}};
-    print_now(table_head(bench), options.quiet);
-    const int failed = run_cases(*runner, cases, bench, options.quiet);
-    deliver(bench, file, failed, options.quiet);
+    print_now(table_head(bench), options.silent());
+    const int failed = run_cases(*runner, cases, bench, options.silent());
+    deliver(bench, file, failed, options);
     refuse_wrong(
         bench.records, [](const StencilRecord& record) { return record.ours.wrong; }, "please report this");
 }
@@ -70,13 +70,13 @@ void add_bench_stencil(CLI::App& bench) {
         ->group("Cases");
     text("--size", options->size, "LIST", "Rows x columns (x planes) [cpu 2048x2048, cuda 4096x4096]")->group("Cases");
     text("--precision", options->precision, "LIST", "f64, f32 [f64]")->group("Cases");
-    text("--edges", options->edges, "LIST", "periodic, leave [periodic]")->group("Cases");
+    text("--edges", options->edges, "LIST", "periodic, leave, even, odd [periodic]")->group("Cases");
     add_rivals_option(*command, *options);
     text("--repetitions", options->repetitions, "N", "Timings per case (default: 7 to 200, for 0.1 to 0.2 s)");
     add_output_options(*command, *options);
     command->footer(
         "A LIST has commas: --size 4096x4096,1024x1024x16. If any list is given, all combinations are run, the others\n"
-        "taking what stands in [brackets]; without one, a standard set for the backend is run (about a minute).\n"
+        "taking what stands in [brackets]; without one, a standard set for the backend is run (a minute or two).\n"
         "[six] are x3, x7, y3, y7, 3x3 and 5x5.\n"
         "Planes are contiguous, row after row; repetitions take turns in enough of them to find no cache filled.\n"
         "Examples:\n"

@@ -59,9 +59,10 @@ void run_bench(const Options& options) {
 
     StepRunner runner(run);
     StepBench bench{word_of(run.backend, backend_words), runner.device_name(), utc_now(), load_average(), {}, {}};
-    print_now(table_head(bench), options.quiet);
-    const int failed = run_cases(runner, cases, bench, options.quiet);
-    deliver(bench, file, failed, options.quiet);
+    print_now(table_head(bench), options.silent());
+    const int failed = run_cases(runner, cases, bench, options.silent());
+    print_now(absent_text(bench.records), options.silent());
+    deliver(bench, file, failed, options);
     refuse_wrong(
         bench.records, [](const StepRecord& record) { return record.wrong(); }, "members are not finite");
 }

@@ -70,6 +70,12 @@ double load_average() {
     return load;
 }
 
+std::string busy_text(double load_average, int width) {
+    if (!(load_average > 0.5)) return "";
+    return fmt::format("\n{:<{}} other programs were running (load average {:.1f}): these times will be too long",
+                       "busy", width, load_average);
+}
+
 std::string utc_now() {
     const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));

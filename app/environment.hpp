@@ -14,6 +14,7 @@ int default_threads();
 std::size_t available_memory(); // of the host, bytes
 std::size_t cache_bytes();      // the CPU's last-level cache
 double load_average();          // of the last minute: how many programs wanted a core; NaN if unknown
-std::string utc_now();          // ISO 8601
+std::string busy_text(double load_average, int width = 8); // a line, or nothing where other programs take no time
+std::string utc_now();                                     // ISO 8601
 
 } // namespace app

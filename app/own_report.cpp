@@ -101,16 +101,18 @@ std::string describe(const OwnCase& what) {
 std::string table_head(const OwnBench& bench) {
     std::string text = fmt::format("bandmill {}, {}: {}", bandmill::version(), bench.backend, bench.device);
     if (bench.backend == "cpu") text += fmt::format(", ISA {}, {} threads", bandmill::cpu_isa(), bench.threads);
-    text += "\na matrix for every system; time in microseconds for the whole batch"
-            "\nshare    of a copy, for what has to be moved: diagonals (or factor), right-hand side, solution"
-            "\n         * = all data in the cache";
+    if (bench.backend == "cpu") text += busy_text(bench.load_average);
+    text += fmt::format("\na matrix for every system; time in microseconds for the whole batch"
+                        "\nshare    of {}, for what has to be moved: diagonals (or factor), right-hand side, solution"
+                        "\n         * = all data in the cache",
+                        bench.backend == "cuda" ? "a copy" : "an in-place scale");
     if (bench.backend == "cuda")
         text += "\nwith y   the same with y's way to memory and back between the sweeps, for the rows that all of"
                 "\n         a multiprocessor's shared memory could not keep";
     text += "\nspeedup  of our factor and solve over the rival, which does the same\n\n";
     text += fmt::format(case_columns, "W", "boundary", "n", "batch", "layout", "dtype");
-    return text +
-           fmt::format(result_columns, "way or rival", "time us", "GB/s", "share ", "with y", "error", "speedup");
+    return text + fmt::format(result_columns, "way or rival", "time us", "GB/s", "share ",
+                              bench.backend == "cuda" ? "with y" : "", "error", "speedup");
 }
 
 std::string table_lines(const OwnRecord& record) {
@@ -134,7 +136,8 @@ std::string to_json(const OwnBench& bench) {
     JsonWriter json;
     json.begin_object();
     write_head(json, "own", bench);
-    json.value("threads", bench.threads);
+    json.value("threads", bench.threads)
+        .value("ceiling", bench.backend == "cuda" ? "device-to-device copy" : "in-place scale");
     write_cases(json, bench, write_record, write_case);
     return json.end_object().text();
 }

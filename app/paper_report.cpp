@@ -1,5 +1,6 @@
 #include "paper_report.hpp"
 
+#include "environment.hpp"
 #include "step_ways.hpp"
 
 #include "bandmill/cpu/isa.hpp"
@@ -41,10 +42,7 @@ std::string table_head(const PaperBench& bench) {
     const bool cpu = bench.backend == "cpu";
     std::string text = fmt::format("bandmill {}, {}: {}", bandmill::version(), bench.backend, bench.device);
     if (cpu) text += fmt::format(", ISA {}, {} threads", bandmill::cpu_isa(), bench.threads);
-    if (cpu && bench.load_average > 0.5)
-        text +=
-            fmt::format("\nbusy       other programs were running (load average {:.1f}): these times will be too long",
-                        bench.load_average);
+    if (cpu) text += busy_text(bench.load_average, 10);
     text +=
         fmt::format("\nproblem    {} of noise on a periodic length of 1, Crank-Nicolson, dt = 0.1 dx; {} steps, f64",
                     word_of(bench.equation, equation_words), bench.steps);

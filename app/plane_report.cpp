@@ -19,7 +19,7 @@ std::string case_text(const PlaneCase& what) {
 std::string result_text(const std::string& name, const PlaneResult& result, bool wrong, const std::string& ratio) {
     const StepTiming& time = result.time_us;
     const double spread = 100 * (time.max - time.min) / time.median, speed = result.gpoint_steps_per_s;
-    return fmt::format(result_columns, name.size() <= 33 ? name : name.substr(0, 30) + "...", time.steps,
+    return fmt::format(result_columns, shortened(name, 33), time.steps,
                        fmt::format("{:.1f}", time.median / static_cast<double>(time.steps)),
                        spread < 1000 ? fmt::format("{:.1f}%", spread) : ">999%",
                        wrong ? "WRONG" : fmt::format("{:.{}f}", speed, speed < 10 ? 3 : 1),
@@ -97,15 +97,12 @@ std::string table_head(const PlaneBench& bench) {
     const bool cpu = bench.backend == "cpu";
     std::string text = fmt::format("bandmill {}, {}: {}", bandmill::version(), bench.backend, bench.device);
     if (cpu) text += fmt::format(", ISA {}", bandmill::cpu_isa());
-    if (cpu && bench.load_average > 0.5)
-        text +=
-            fmt::format("\nbusy     other programs were running (load average {:.1f}): these times will be too long",
-                        bench.load_average);
+    if (cpu) text += busy_text(bench.load_average);
     text += "\nus/step  microseconds of one step of all planes: median, and (max - min) / median"
             "\nspeed    10^9 point-steps per second";
-    text += fmt::format("\nshare    {} numbers per point and step, over the speed of a {} of memory"
+    text += fmt::format("\nshare    {} numbers per point and step, over the speed of {}"
                         "\nspeedup  of ours over the rival\n\n",
-                        counted_numbers, bench.ceiling);
+                        counted_numbers, cpu ? "scaling memory in place" : "copying memory");
     text += fmt::format(case_columns, "equation", "points", "members", "dtype", "threads");
     return text +
            fmt::format(result_columns, "path or rival", "steps", "us/step", "spread", "speed", "share", "speedup");

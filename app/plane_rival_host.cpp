@@ -8,18 +8,27 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace app {
 namespace {
 
 using bandmill::Array;
 using bandmill::Host;
 
+// A step has five barriers. With fewer points than these two threads were no faster than one on an idle machine, and
+// a hundred times slower on a busy one.
+constexpr std::int64_t points_worth_threads = 4096;
+
 template <class T> class PlaneLoops : public RivalStepper<T> {
   public:
     PlaneLoops(const bandmill::EnsembleSpec& spec, std::span<const T> states, int threads)
         : PlaneLoops(spec, plane_rival_scheme(spec), states, threads) {}
 
-    std::string path() const override { return "stencil loop + pentadiagonal loops + transpositions"; }
+    std::string path() const override {
+        return fmt::format("stencil loop + pentadiagonal loops + transpositions ({} {})", threads_,
+                           threads_ == 1 ? "thread" : "threads");
+    }
     std::size_t held_bytes() const override {
         return static_cast<std::size_t>(c_.size() + f_.size() + turned_.size()) * sizeof(T);
     }
@@ -34,8 +43,9 @@ template <class T> class PlaneLoops : public RivalStepper<T> {
   private:
     PlaneLoops(const bandmill::EnsembleSpec& spec, const PlaneRivalScheme& scheme, std::span<const T> states,
                int threads)
-        : numbers_(spec, scheme), plane_(spec.points()), threads_(threads), along_x_(paper_factor<T>(scheme.along_x)),
-          along_y_(paper_factor<T>(scheme.along_y)), c_(states), f_(plane_), turned_(plane_) {
+        : numbers_(spec, scheme), plane_(spec.points()), threads_(plane_ < points_worth_threads ? 1 : threads),
+          along_x_(paper_factor<T>(scheme.along_x)), along_y_(paper_factor<T>(scheme.along_y)), c_(states), f_(plane_),
+          turned_(plane_) {
         along_x_.tables.values = along_x_.values.data();
         along_y_.tables.values = along_y_.values.data();
     }

@@ -7,8 +7,10 @@
 #include "bandmill/base/error.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <variant>
 
 #include <fmt/format.h>
@@ -44,11 +46,32 @@ int run_cases(Runner& runner, const std::vector<Case>& cases, Bench& bench, bool
     return failed;
 }
 
+template <class Rival> auto parts_of(const Rival& rival) {
+    if constexpr (requires { rival.outcome; })
+        return std::tie(rival.name, rival.outcome);
+    else
+        return std::tie(rival.first, rival.second);
+}
+
+// Rivals that some cases are without, and why: a line for each reason.
+template <class Record> std::string absent_text(const std::vector<Record>& records) {
+    std::map<std::pair<std::string, std::string>, int> absent;
+    for (const Record& record : records)
+        for (const auto& rival : record.rivals) {
+            const auto [name, outcome] = parts_of(rival);
+            if (const auto* reason = std::get_if<std::string>(&outcome)) ++absent[{name, *reason}];
+        }
+    std::string text;
+    for (const auto& [what, cases] : absent)
+        text += fmt::format("\n{} is not beside {} of {} cases: {}", what.first, cases, records.size(), what.second);
+    return text.empty() ? text : text + "\n";
+}
+
 template <class Case>
 void print_cases(const std::vector<Case>& cases, Backend backend, const std::vector<std::string>& rivals,
                  std::span<const RivalName> names) {
     for (const Case& what : cases) fmt::print("{}\n", describe(what));
-    fmt::print("\n{} cases on {}, {}\n", cases.size(), word_of(backend, backend_words),
+    fmt::print("\n{} case{} on {}, {}\n", cases.size(), cases.size() == 1 ? "" : "s", word_of(backend, backend_words),
                rivals.empty() ? "without rivals" : "beside:");
     for (const auto& [name, what] : names)
         if (std::find(rivals.begin(), rivals.end(), name) != rivals.end()) fmt::print("  {:<28}{}\n", name, what);
@@ -57,7 +80,8 @@ void print_cases(const std::vector<Case>& cases, Backend backend, const std::vec
 // Before anything is measured: the file can be written, and the GPU is there.
 inline std::optional<OutputFile> prepare_output(const BenchOptions& options, Backend backend, bandmill::Device device) {
     std::optional<OutputFile> file;
-    if (!options.json.empty()) file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
+    if (!options.json.empty() && !options.to_stdout())
+        file.emplace(options.json, options.force_overwrite ? Overwrite::yes : Overwrite::no);
     if (backend == Backend::cuda) require_gpu(device);
     return file;
 }
@@ -72,10 +96,12 @@ void refuse_wrong(const std::vector<Record>& records, IsWrong is_wrong, const st
 }
 
 // Writes the file, if one is wanted, and then complains of cases that failed: what was measured is kept.
-template <class Bench> void deliver(const Bench& bench, std::optional<OutputFile>& file, int failed, bool quiet) {
+template <class Bench>
+void deliver(const Bench& bench, std::optional<OutputFile>& file, int failed, const BenchOptions& options) {
+    if (options.to_stdout()) print_now(to_json(bench), false);
     if (file) {
         file->write(to_json(bench));
-        print_now(fmt::format("\nwritten to {}\n", file->path()), quiet);
+        print_now(fmt::format("\nwritten to {}\n", file->path()), options.quiet);
     }
     if (failed > 0)
         throw std::runtime_error(

@@ -1,5 +1,7 @@
 #include "solve_report.hpp"
 
+#include "environment.hpp"
+
 #include "bandmill/cpu/isa.hpp"
 #include "bandmill/version.hpp"
 
@@ -49,10 +51,7 @@ std::string table_head(const SolveBench& bench, const Ceiling* ceiling, Placemen
     const bool cpu = bench.backend == "cpu";
     std::string text = fmt::format("bandmill {}, {}: {}", bandmill::version(), bench.backend, bench.device);
     if (cpu) text += fmt::format(", ISA {}, {} threads", bandmill::cpu_isa(), bench.threads);
-    if (cpu && bench.load_average > 0.5)
-        text +=
-            fmt::format("\nbusy     other programs were running (load average {:.1f}): these times will be too long",
-                        bench.load_average);
+    if (cpu) text += busy_text(bench.load_average);
     if (ceiling)
         text += fmt::format("\nceiling  {:.1f} GB/s read + written: {} of {}{}", ceiling->gbytes_per_s,
                             ceiling->operation, readable_bytes(static_cast<double>(ceiling->array_bytes)),

@@ -27,23 +27,30 @@ std::vector<StencilCase> standard(Backend backend) {
     for (const Precision precision : {Precision::f64, Precision::f32})
         for (const PlaneSize& size : sizes)
             for (const StencilKind kind : kinds) cases.push_back({kind, size, precision});
+    for (const Precision precision : {Precision::f64, Precision::f32}) // ends where they count least and most
+        for (const EdgeKind edges : {EdgeKind::leave, EdgeKind::even, EdgeKind::odd})
+            for (const PlaneSize& size : {sizes[0], sizes[2]})
+                for (const StencilKind kind : {x3, x7, y3, y7, patch3, patch5})
+                    cases.push_back({kind, size, precision, edges});
     return cases;
 }
 
 } // namespace
 
 PlaneSize parse_plane_size(std::string_view option, std::string_view text) {
-    std::vector<std::int64_t> parts;
+    std::vector<std::string_view> words;
     for (std::string_view rest = text;;) {
         const std::size_t cross_at = rest.find('x');
-        parts.push_back(parse_size(option, rest.substr(0, cross_at)));
+        words.push_back(rest.substr(0, cross_at));
         if (cross_at == std::string_view::npos) break;
         rest.remove_prefix(cross_at + 1);
     }
-    if (parts.size() != 2 && parts.size() != 3)
+    if ((words.size() != 2 && words.size() != 3) || std::find(words.begin(), words.end(), "") != words.end())
         throw UsageError(fmt::format("{} needs rows x columns, or rows x columns x planes, not '{}': 4096x4096 or "
                                      "1024x1024x16, for example",
                                      option, text));
+    std::vector<std::int64_t> parts;
+    for (const std::string_view word : words) parts.push_back(parse_size(option, word));
     parts.resize(3, 1);
     std::int64_t points = 1;
     for (const std::int64_t part : parts) {
@@ -92,8 +99,14 @@ bandmill::Stencil make_stencil(StencilKind kind) {
     }
 }
 
-bandmill::PlaneEdges make_edges(EdgeKind kind) {
-    return kind == EdgeKind::periodic ? bandmill::Edges::periodic() : bandmill::Edges::leave();
+bandmill::Edges make_edges(EdgeKind kind) {
+    using bandmill::Edges;
+    switch (kind) {
+    case EdgeKind::periodic: return Edges::periodic();
+    case EdgeKind::leave: return Edges::leave();
+    case EdgeKind::even: return Edges::even();
+    default: return Edges::odd();
+    }
 }
 
 } // namespace app

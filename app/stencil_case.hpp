@@ -14,7 +14,7 @@
 namespace app {
 
 enum class StencilKind { x3, x5, x7, y3, y5, y7, cross, patch3, patch5, advect_x, advect_y, advect };
-enum class EdgeKind { periodic, leave };
+enum class EdgeKind { periodic, leave, even, odd };
 
 inline constexpr Word<StencilKind> stencil_words[] = {{"x3", StencilKind::x3},
                                                       {"x5", StencilKind::x5},
@@ -28,7 +28,8 @@ inline constexpr Word<StencilKind> stencil_words[] = {{"x3", StencilKind::x3},
                                                       {"advect-x", StencilKind::advect_x},
                                                       {"advect-y", StencilKind::advect_y},
                                                       {"advect", StencilKind::advect}};
-inline constexpr Word<EdgeKind> edge_words[] = {{"periodic", EdgeKind::periodic}, {"leave", EdgeKind::leave}};
+inline constexpr Word<EdgeKind> edge_words[] = {
+    {"periodic", EdgeKind::periodic}, {"leave", EdgeKind::leave}, {"even", EdgeKind::even}, {"odd", EdgeKind::odd}};
 
 struct PlaneSize {
     std::int64_t rows, columns, batch = 1;
@@ -67,7 +68,7 @@ std::string describe(const StencilCase& what);
 
 // The weights of a case without velocities: none is zero, but for those of the cross.
 bandmill::Stencil make_stencil(StencilKind kind);
-bandmill::PlaneEdges make_edges(EdgeKind kind);
+bandmill::Edges make_edges(EdgeKind kind); // along both axes
 inline constexpr double bench_spacing = 0.01;
 
 } // namespace app

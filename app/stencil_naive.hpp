@@ -5,6 +5,7 @@
 #include "bandmill/pde/weno.hpp"
 
 #include "bandmill/base/space.hpp"
+#include "bandmill/stencil/edges.hpp"
 
 #include <cstdint>
 
@@ -15,7 +16,7 @@ template <class T> struct NaiveJob {
     T* out;
     const T *u, *v; // with one of them it is advection
     std::int64_t rows, columns, batch;
-    bool periodic; // else points that miss neighbours are left alone
+    bandmill::Edges::Kind edges; // leave, periodic, even, or odd about zero
     int left, right, up, down;
     T weights[25]; // row by row
     bandmill::RightWeno5<T> derivative;
@@ -31,9 +32,29 @@ template <class T> BANDMILL_HD T naive_multiply_add(T a, T b, T c) {
 #endif
 }
 
-template <class T> BANDMILL_HD std::int64_t wrapped(std::int64_t i, std::int64_t n) {
-    return i < 0 ? i + n : i >= n ? i - n : i;
+// The point that stands for one of n, or for one beyond them.
+BANDMILL_HD std::int64_t naive_index(bandmill::Edges::Kind edges, std::int64_t i, std::int64_t n) {
+    if (edges == bandmill::Edges::Kind::periodic) return i < 0 ? i + n : i >= n ? i - n : i;
+    return i < 0 ? -1 - i : i >= n ? 2 * n - 1 - i : i;
 }
+
+// Of one row, which may be one beyond the plane.
+template <class T> struct NaiveRow {
+    const NaiveJob<T>& job;
+    const T* row;
+    bool beyond, odd;
+
+    BANDMILL_HD NaiveRow(const NaiveJob<T>& of, const T* plane, std::int64_t y)
+        : job(of), odd(of.edges == bandmill::Edges::Kind::odd) {
+        const std::int64_t found = naive_index(job.edges, y, job.rows);
+        row = plane + found * job.columns;
+        beyond = found != y;
+    }
+    BANDMILL_HD T operator()(std::int64_t x) const {
+        const std::int64_t column = naive_index(job.edges, x, job.columns);
+        return odd && beyond != (column != x) ? -row[column] : row[column];
+    }
+};
 
 template <class T>
 BANDMILL_HD T naive_derivative(const NaiveJob<T>& job, const T* plane, std::int64_t y, std::int64_t x, bool along_x,
@@ -41,16 +62,15 @@ BANDMILL_HD T naive_derivative(const NaiveJob<T>& job, const T* plane, std::int6
     T window[6];
     for (int k = 0; k < 6; ++k) {
         const int d = positive ? 2 - k : k - 2;
-        const std::int64_t row = wrapped<T>(along_x ? y : y + d, job.rows),
-                           column = wrapped<T>(along_x ? x + d : x, job.columns);
-        window[k] = plane[row * job.columns + column];
+        window[k] = NaiveRow<T>(job, plane, along_x ? y : y + d)(along_x ? x + d : x);
     }
     return job.derivative(window);
 }
 
 template <class T>
 BANDMILL_HD void naive_point(const NaiveJob<T>& job, std::int64_t y, std::int64_t x, std::int64_t m) {
-    if (!job.periodic && (x < job.left || x + job.right >= job.columns || y < job.up || y + job.down >= job.rows))
+    if (job.edges == bandmill::Edges::Kind::leave &&
+        (x < job.left || x + job.right >= job.columns || y < job.up || y + job.down >= job.rows))
         return;
     const std::int64_t first = m * job.rows * job.columns, here = first + y * job.columns + x;
     const T* plane = job.in + first;
@@ -66,9 +86,8 @@ BANDMILL_HD void naive_point(const NaiveJob<T>& job, std::int64_t y, std::int64_
     } else {
         const T* weight = job.weights;
         for (int dy = -job.up; dy <= job.down; ++dy) {
-            const T* row = plane + wrapped<T>(y + dy, job.rows) * job.columns;
-            for (int dx = -job.left; dx <= job.right; ++dx)
-                sum = naive_multiply_add(*weight++, row[wrapped<T>(x + dx, job.columns)], sum);
+            const NaiveRow<T> row(job, plane, y + dy);
+            for (int dx = -job.left; dx <= job.right; ++dx) sum = naive_multiply_add(*weight++, row(x + dx), sum);
         }
     }
     job.out[here] = sum;

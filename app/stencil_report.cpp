@@ -77,10 +77,7 @@ std::string table_head(const StencilBench& bench) {
     const bool cpu = bench.backend == "cpu";
     std::string text = fmt::format("bandmill {}, {}: {}", bandmill::version(), bench.backend, bench.device);
     if (cpu) text += fmt::format(", ISA {}", bandmill::cpu_isa());
-    if (cpu && bench.load_average > 0.5)
-        text +=
-            fmt::format("\nbusy     other programs were running (load average {:.1f}): these times will be too long",
-                        bench.load_average);
+    if (cpu) text += busy_text(bench.load_average);
     text += "\nus       microseconds: median, and (max - min) / median"
             "\nGB/s     each element read once and written once, and the velocities read"
             "\nshare    of the speed of a copy (GPU: a large one; CPU: of this field)"

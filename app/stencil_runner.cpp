@@ -64,8 +64,19 @@ template <class T> class Expected {
   private:
     long double value(std::int64_t y, std::int64_t x, std::int64_t m) const {
         const auto& [rows, columns, batch] = what_.size;
-        y = (y % rows + rows) % rows, x = (x % columns + columns) % columns;
-        return block_[static_cast<std::size_t>((m * rows + y) * columns + x) % block_.size()];
+        bool negative = false;
+        y = inside(y, rows, negative), x = inside(x, columns, negative);
+        const long double found = block_[static_cast<std::size_t>((m * rows + y) * columns + x) % block_.size()];
+        return negative ? -found : found;
+    }
+    // Where a point beyond an end is found again, as often as it takes.
+    std::int64_t inside(std::int64_t i, std::int64_t n, bool& negative) const {
+        if (what_.edges == EdgeKind::periodic) return (i % n + n) % n;
+        while (i < 0 || i >= n) {
+            i = i < 0 ? -1 - i : 2 * n - 1 - i;
+            if (what_.edges == EdgeKind::odd) negative = !negative;
+        }
+        return i;
     }
     std::pair<long double, long double> advected(std::int64_t y, std::int64_t x, std::int64_t m) const {
         const bandmill::RightWeno5<double> derivative(bench_spacing);
@@ -156,7 +167,7 @@ template <class Space> class Runner final : public StencilRunner {
         const auto& [rows, columns, batch] = what.size;
         const auto view = [&](bandmill::Array<T, Space>& array) { return plane(array, rows, columns, batch); };
         const auto into = bandmill::Into::replace;
-        const bandmill::PlaneEdges edges = make_edges(what.edges);
+        const bandmill::Edges edges = make_edges(what.edges);
         if (what.velocities() == 0)
             return bandmill::apply(make_stencil(what.kind), view(turn.in), view(turn.out), edges, into, resource());
         bandmill::Velocity<T, Space> velocity;
@@ -181,7 +192,7 @@ template <class Space> class Runner final : public StencilRunner {
                         what.size.rows,
                         what.size.columns,
                         what.size.batch,
-                        what.edges == EdgeKind::periodic,
+                        make_edges(what.edges).kind(),
                         0,
                         0,
                         0,

@@ -1,5 +1,7 @@
 #include "step_report.hpp"
 
+#include "environment.hpp"
+
 #include "bandmill/cpu/isa.hpp"
 #include "bandmill/version.hpp"
 
@@ -28,9 +30,8 @@ std::string result_text(const std::string& name, const StepResult& result, bool 
 }
 
 std::string shown_path(const StepRecord& record) {
-    std::string path = record.ours.path;
-    if (record.what.shape == bandmill::Shape::latency) path += " (latency)";
-    return path.size() <= 33 ? path : path.substr(0, 30) + "...";
+    const std::string mark = record.what.shape == bandmill::Shape::latency ? " (latency)" : "";
+    return shortened(record.ours.path, 33 - mark.size()) + mark;
 }
 
 } // namespace
@@ -39,10 +40,7 @@ std::string table_head(const StepBench& bench) {
     const bool cpu = bench.backend == "cpu";
     std::string text = fmt::format("bandmill {}, {}: {}", bandmill::version(), bench.backend, bench.device);
     if (cpu) text += fmt::format(", ISA {}", bandmill::cpu_isa());
-    if (cpu && bench.load_average > 0.5)
-        text +=
-            fmt::format("\nbusy     other programs were running (load average {:.1f}): these times will be too long",
-                        bench.load_average);
+    if (cpu) text += busy_text(bench.load_average);
     text += "\nus/step  microseconds of one step of all members: median, and (max - min) / median"
             "\nspeed    10^9 point-steps per second: n * members * steps / time"
             "\nspeedup  of ours over the rival, which has interleaved members and no statistics\n\n";

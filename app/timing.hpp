@@ -22,6 +22,7 @@ struct Patience {
 // number `first` on, off the clock; solve(number) runs one.
 template <class Place, class Reserve, class Before, class Solve>
 Timing measure(const Place& place, const Patience& patience, Reserve&& reserve, Before&& before, Solve&& solve) {
+    place.wait_until_cleared();
     const std::vector<double> warm_up = place.times_us(patience.warm_up, 1, before, solve);
     const double once = std::max(1.0, *std::min_element(warm_up.begin(), warm_up.end()));
     const double group_us = 200;

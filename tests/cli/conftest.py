@@ -26,3 +26,8 @@ def run(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def bandmill(run):
+    return lambda *arguments, **environment: run("bandmill", *arguments, **environment)

@@ -11,11 +11,6 @@ WAYS = ["resident", "one-solve", "paper", "lapack"]
 
 
 @pytest.fixture
-def bandmill(run):
-    return lambda *arguments, **environment: run("bandmill", *arguments, **environment)
-
-
-@pytest.fixture
 def bench(bandmill, tmp_path):
     """bench(equation, arguments...) -> the JSON it wrote."""
 

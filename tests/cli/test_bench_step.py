@@ -10,11 +10,6 @@ ONE = TINY + ["--n", "16", "--members", "8"]
 
 
 @pytest.fixture
-def bandmill(run):
-    return lambda *arguments, **environment: run("bandmill", *arguments, **environment)
-
-
-@pytest.fixture
 def bench(bandmill, tmp_path):
     """bench(arguments...) -> the JSON it wrote."""
 
@@ -95,6 +90,17 @@ def test_table(bandmill):
     assert [line.split()[0] for line in lines[head + 1 :]] == ["diffusion", "paper", "cahn-hilliard", "paper"]
     assert len({len(line) for line in lines[head:]}) == 1  # aligned
     assert max(map(len, lines)) <= 140
+    assert "one SIMD lane per member   " in done.stdout and "..." not in done.stdout
+
+
+def test_a_rival_that_cannot_says_why_below_the_table(bandmill):
+    done = bandmill(*ONE, "--equation", "cahn-hilliard,forced-cahn-hilliard", "--statistics", "none,domain-size")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.splitlines()[-3:] == [
+        "",
+        "paper is not beside 2 of 4 cases: without forcing only",
+        "paper is not beside 1 of 4 cases: without statistics only",
+    ]
 
 
 def test_list_shows_the_cases_and_runs_nothing(bandmill, tmp_path):

@@ -32,9 +32,11 @@ def test_solve_batch(run, rows, systems):
     assert middle == pytest.approx(0.5 * (1 - ends), abs=1e-6)
 
 
-def test_solve_batch_reports_errors(run):
-    done = run("solve_batch", 0, 5)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1
+@pytest.mark.parametrize("rows, systems", [(0, 5), (3, -5), (4, 2**62), (4, 2**60), (3, "x")])
+def test_solve_batch_reports_errors(run, rows, systems):
+    for program in ["solve_batch", "solve_batch_c"]:
+        done = run(program, rows, systems)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == ""
 
 
 def test_periodic_diffusion(run):
