@@ -149,6 +149,7 @@ def bench_solve(path):
             moved = 16 * 1024 * batch
             record = {"half_bandwidth": w, "boundary": "open", "matrix": "general", "n": 1024, "batch": batch}
             record |= {"layout": "interleaved", "dtype": "f64", "bytes": moved, "flops": moved * w // 4}
+            record |= {"cache_resident": False, "ceiling_gbytes_per_s": 4000.0}
             ways = {share: {"time_us": {"median": moved / (4000e3 * share)}} for share in (0.5, 0.25)}
             record |= {"share_of_copy": 0.5, "gflops_per_s": 500.0 * w, "wrong": False, **ways[0.5]}
             wrong = {"share_of_copy": 0.9, "wrong": True, **ways[0.5]}

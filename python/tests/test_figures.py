@@ -11,27 +11,11 @@ pytest.importorskip("xarray")
 pytest.importorskip("netCDF4")
 
 import figure_files as files  # noqa: E402
+from figure_parts import lines, title, words  # noqa: E402
 
 import bandmill  # noqa: E402
 from bandmill import figures  # noqa: E402
-
-
-def words(figure):
-    """Every text on the figure, the footer too."""
-    return "\n".join(text.get_text() for text in figure.findobj(match=lambda item: hasattr(item, "get_text")))
-
-
-def lines(axes, label):
-    return [line for line in axes.get_lines() if line.get_label() == label]
-
-
-def title(axes):
-    return axes.get_title(loc="left")
-
-
-def picture(axes):
-    (image,) = axes.get_images()
-    return image.get_array()
+from bandmill.figures._style import PlainLogLocator  # noqa: E402
 
 
 def test_growth_shows_the_means_the_fit_and_what_it_leaves(tmp_path):
@@ -80,6 +64,8 @@ def test_growth_from_a_summary_and_from_an_open_dataset_is_the_same(tmp_path):
 
 def test_growth_without_a_fit_or_a_finished_study(tmp_path):
     data = files.coarsen(tmp_path / "a.nc")
+    data.attrs["lost_members"] = 7
+    assert "100 runs (7 lost)" in title(figures.domain_growth(data).axes[0])
     data.attrs["fit_slope"] = float("nan")
     above, below = figures.domain_growth(data).axes
     assert lines(above, "mean") and not lines(above, "fit") and not lines(below, "rest")
@@ -95,46 +81,34 @@ def test_one_run_has_a_fit_without_an_error(tmp_path):
     figure = figures.domain_growth(data)
     above, below = figure.axes
     assert np.allclose(lines(above, "fit")[0].get_ydata(), 1.9 - 0.0009 * np.log([0.4, 100]), rtol=1e-15)
-    assert lines(below, "rest") and "no error (too few runs)" in words(figure) and "1.9000 -0.0009" in words(figure)
+    assert lines(below, "rest") and "no error (too few groups" in words(figure) and "1.9000 -0.0009" in words(figure)
     assert "standard errors" not in words(figure) and "least-squares" in words(figure)
 
 
-def test_growth_in_planes_is_a_power_law(tmp_path):
-    data = files.coarsen_planes(tmp_path / "planes.nc")
-    figure = figures.domain_growth(tmp_path / "planes.nc")
-    late = data.time.values >= 0.25  # a quarter of the beginning of the fit
-    laws = zip(figure.axes, (data.domain_size_mean, data.domain_length), (2, 0.6), (0.3, 0.25), strict=True)
-    for axes, values, prefactor, exponent in laws:
-        assert axes.get_xscale() == axes.get_yscale() == "log"
-        (mean,), (fit,), (theory,) = lines(axes, "mean"), lines(axes, "fit"), lines(axes, "theory")
-        assert np.array_equal(mean.get_xydata(), np.stack([data.time.values, values], 1)[late])
-        assert np.allclose(fit.get_xydata(), [(1, prefactor), (10, prefactor * 10**exponent)], rtol=1e-14)
-        assert np.diff(np.log10(theory.get_ydata())) == pytest.approx(1 / 3)
-    edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
-    assert edges.max() == pytest.approx(data.domain_size_mean.values[-1] + 1.96 * 0.02)
-    for part in (
-        *("2.0000", "0.3000", "0.0123 (95 %)", "0.6000", "0.2500", "0.0456 (95 %)", r"1 \leq t \leq 10"),
-        *(r"L = 2\pi \times \pi$", r"N = 64 \times 32$", "8 runs", "2D", r"\gamma = 0.01", "seed 9", "t = 0.004"),
-    ):
-        assert part in words(figure), part
-    files.coarsen(tmp_path / "lines.nc")
-    with pytest.raises(bandmill.InvalidArgumentError, match="planes.nc is of planes and lines.nc of lines"):
-        figures.domain_growth(tmp_path / "lines.nc", tmp_path / "planes.nc")
+@pytest.mark.parametrize("ends", [(0.11, 5.8), (1.1, 1.9), (2.1, 2.9), (5.2, 5.2001), (0.01, 100), (1e-9, 1e9)])
+def test_logarithmic_axes_have_two_labels_at_least(ends):
+    ticks = PlainLogLocator().tick_values(*ends)
+    assert 2 <= len(ticks) <= 9 and all(ends[0] <= tick <= ends[1] for tick in ticks)
+    assert len({f"{tick:g}" for tick in ticks}) == len(ticks)
 
 
-def test_planes_without_errors_a_fit_or_a_finished_study(tmp_path):
-    data = files.coarsen_planes(tmp_path / "planes.nc", members=1)
-    data["domain_size_stderr"] *= float("nan")
-    data.attrs["fit_exponent_error95"] = float("nan")
-    figure = figures.domain_growth(data)
-    assert lines(figure.axes[0], "fit") and "no error (too few runs)" in words(figure)
-    assert "standard errors" not in words(figure) and "0.0456 (95 %)" in words(figure)
-    data.attrs["fit_exponent"] = float("nan")
-    axes, other = figures.domain_growth(data).axes
-    assert lines(axes, "mean") and not lines(axes, "fit") and lines(other, "fit")
-    data["domain_size_mean"] *= float("nan")
-    with pytest.raises(bandmill.InvalidArgumentError, match="no finite means"):
-        figures.domain_growth(data)
+@pytest.mark.parametrize("slope", [0.4, -0.4, 0.0])
+def test_notes_of_fits_are_on_no_curve(tmp_path, slope):
+    data = files.coarsen(tmp_path / "a.nc", members=1).isel(time=slice(0, None, 3))
+    data["domain_size_mean"] = 5 + slope * np.log(data.time + 1e-9)
+    data["domain_size_stderr"] = ("time", np.where(np.arange(data.time.size) % 2, 0.9, 0.0))
+    data.attrs |= {"fit_intercept": 5.0, "fit_slope": slope}
+    planes = files.coarsen_planes(tmp_path / "planes.nc").isel(time=slice(0, None, 3))
+    planes["domain_size_mean"] = 2 * planes.time ** (3 * slope)
+    planes.attrs["fit_exponent"] = 3 * slope
+    for figure in (figures.domain_growth(data), figures.domain_growth(planes)):
+        figure.draw_without_rendering()
+        notes = [text for axes in figure.axes for text in axes.texts if text.get_gid() == "note"]
+        assert notes
+        for text in notes:
+            box = text.get_window_extent()
+            for line in text.axes.get_lines():
+                assert not box.count_contains(text.axes.transData.transform(line.get_xydata()))
 
 
 def test_long_records_are_thinned_to_samples_of_the_file(tmp_path):
@@ -158,6 +132,9 @@ def test_distributions_are_shares_and_densities(tmp_path):
     assert means == [pytest.approx(float(data.domain_size_mean.sel(time=1, method="nearest")))]
     guides = {round(line.get_xdata()[0], 6) for line in right.get_lines() if line.get_linestyle() == ":"}
     assert round(22.214415 / 6, 6) in guides and all(22.214415 / x == pytest.approx(round(22.2144 / x)) for x in guides)
+    figure.draw_without_rendering()
+    numbers = [label.get_window_extent() for label in left.get_yticklabels()]
+    assert left.yaxis.label.get_window_extent().x1 < min(box.x0 for box in numbers) - 9  # more than between two words
     with pytest.raises(bandmill.InvalidArgumentError, match="no variable interface_histogram.*--histogram-times"):
         figures.distributions(data.drop_vars("interface_histogram"))
 
@@ -170,81 +147,23 @@ def test_growth_before_the_usual_beginning_is_drawn(tmp_path):
     figures.domain_growth(early)
 
 
-def test_maps_without_extent_are_refused(tmp_path):
-    files.flow_map(tmp_path / "map.nc")
-    data = bandmill.open(tmp_path / "map.nc")
-    same = data.assign_coords(mean=np.full(data.sizes["mean"], 0.5))
-    for draw in (figures.flow_maps, figures.patterns):
-        with pytest.raises(bandmill.InvalidArgumentError, match="cells with mean = 0.5.*no map"):
-            draw(same)
-
-
-def around(values):
-    """Position by time, with the first point again at the other end."""
-    return np.vstack([values.T, values.T[:1]])
-
-
-@pytest.mark.parametrize("log_time", [False, True])
-def test_space_time_shows_one_member(tmp_path, log_time):
+@pytest.mark.parametrize(
+    ("start", "told", "not_told"),
+    [
+        ("initial = constant\nends = neumann\n", ["constant", "rangle = 0.3", "neumann ends"], ["amplitude", "seed"]),
+        ("initial = cosine\nends = dirichlet\nend-value = 0.5\n", ["amplitude $0.1$", "mode $2$", "C = 0.5"], ["seed"]),
+        ("initial = noise\n", ["amplitude $0.1$", "rangle = 0.3", "seed 1"], ["mode", "ends"]),
+    ],
+)
+def test_footers_name_the_start_and_the_ends(tmp_path, start, told, not_told):
     data = files.simulate(tmp_path / "run.nc")
-    figure = figures.space_time(tmp_path / "run.nc", member=1, log_time=log_time)
-    axes = figure.axes[0]
-    (mesh,) = axes.collections
-    shown = data.C.isel(member=1, time=slice(1 if log_time else 0, None))
-    assert np.array_equal(np.asarray(mesh.get_array()), around(shown.values))
-    assert axes.get_xscale() == ("log" if log_time else "linear")
-    assert mesh.get_clim() == (-np.abs(shown).max(), np.abs(shown).max())
-    for part in ("member 1", "gamma = 0.01", r"L = 2\pi", "N = 16", "0.01", "seed 1"):
-        assert part in words(figure)
-    with pytest.raises(bandmill.InvalidArgumentError, match="no member 2: it has 0, 1"):
-        figures.space_time(tmp_path / "run.nc", member=2)
-
-
-def test_parts_of_files_are_drawn(tmp_path):
-    written = files.simulate(tmp_path / "run.nc", 7, "forced-cahn-hilliard")
-    data = bandmill.open(tmp_path / "run.nc")
-
-    def shown(*source):
-        figure = figures.space_time(*source)
-        return np.asarray(figure.axes[0].collections[0].get_array()), words(figure)
-
-    for part, number, member in [
-        (data.isel(member=4), None, 4),
-        (data.isel(member=4, drop=True), None, 4),
-        (data.sel(member=[3, 5]), 5, 5),
-        (data.sel(member=[3, 5]), None, 3),
-        (data.sel(member=[3, 5]), -1, 5),
-        (data.sel(member=[3, 5]).transpose("x", "member", "time"), 3, 3),
-    ]:
-        values, text = shown(part) if number is None else shown(part, number)
-        assert np.array_equal(values, around(written.C.isel(member=member).values))
-        assert f"f_0 = {float(written.forcing[member]):.4g}" in text
-        assert f"member {member}" in text or "member" not in part.coords
-    with pytest.raises(bandmill.InvalidArgumentError, match="no member 1: it has 3, 5"):
-        figures.space_time(data.sel(member=[3, 5]), 1)
-    with pytest.raises(TypeError, match="member='a' is no whole number"):
-        figures.space_time(data, member="a")
-    with pytest.raises(bandmill.InvalidArgumentError, match="part without the dimension x"):
-        figures.space_time(data.isel(x=0))
-    (axes,) = figures.patterns(data.isel(member=4, time=-1)).axes
-    assert [list(line.get_ydata()) for line in axes.get_lines()] == [written.C[-1, 4].values.tolist()]
-    files.coarsen(tmp_path / "a.nc")
-    assert len(figures.distributions(bandmill.open(tmp_path / "a.nc").isel(histogram_time=0)).axes) == 2
-    assert figures.domain_growth(bandmill.open(tmp_path / "a.nc").isel(time=30)).axes
-    files.flow_map(tmp_path / "map.nc")
-    with pytest.raises(bandmill.InvalidArgumentError, match="a part with 1 axes"):
-        figures.flow_maps(bandmill.open(tmp_path / "map.nc").isel(mean=0))
-
-
-def test_space_time_with_values_that_are_not_finite(tmp_path):
-    data = files.simulate(tmp_path / "run.nc")
-    data["C"][6:] = np.nan
-    mesh = figures.space_time(data).axes[0].collections[0]
-    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), np.isnan(around(data.C[:, 0].values)))
-    data["C"][:] = np.nan
-    for draw in (figures.space_time, figures.patterns):
-        with pytest.raises(bandmill.InvalidArgumentError, match="no finite values"):
-            draw(data)
+    data["initial_mean"][:] = 0.3
+    data.attrs["options"] = f"points = 16\namplitude = 0.1\nmode = 2\nseed = 1\n{start}"
+    text = words(figures.space_time(data))
+    assert all(word in text for word in told) and not any(word in text for word in not_told)
+    planes = files.coarsen_planes(tmp_path / "planes.nc")
+    planes.attrs["options"] = "mean = 0.25\n"
+    assert r"\langle C \rangle = 0.25" in words(figures.domain_growth(planes))
 
 
 def test_convergence_shows_errors_orders_and_the_paper(tmp_path):
@@ -263,6 +182,32 @@ def test_convergence_shows_errors_orders_and_the_paper(tmp_path):
     assert dict(lines(forced, "the paper")[0].get_xydata())[4096] == 2.88e-6
     assert not lines(other, "the paper")  # another final time is another problem
     assert r"\Delta t = 0.1" in words(figure) and "T = 20" in words(figure)
+
+
+def test_footers_name_the_file_where_files_differ(tmp_path):
+    files.converge(tmp_path / "a.nc")
+    files.converge(tmp_path / "b$.json", until="10")
+    figure = figures.convergence(tmp_path / "a.nc", tmp_path / "b$.json")
+    assert [title(axes) for axes in figure.axes] == ["Cahn-Hilliard, a.nc", r"Cahn-Hilliard, b\$.json"]
+    text = words(figure)
+    assert r"x$, a.nc ($T = 20$), b\$.json ($T = 10$), " in text and text.count(r"\gamma = 0.01") == 1
+    assert "a.nc" not in words(figures.convergence(tmp_path / "a.nc"))
+    data = files.coarsen(tmp_path / "c.nc")
+    data.attrs["gamma"] = 0.02
+    data.to_netcdf(tmp_path / "d.nc")
+    figure = figures.domain_growth(tmp_path / "c.nc", tmp_path / "d.nc")
+    assert r"c.nc ($\gamma = 0.01$), d.nc ($\gamma = 0.02$)" in words(figure) and "runs, d.nc" in title(figure.axes[1])
+
+
+def test_speedups_of_files_with_different_n_say_what_is_not_there(tmp_path):
+    few = files.bench_steps(tmp_path / "a.json")
+    few["records"] = [record | {"n": 16} for record in few["records"] if record["n"] == 64]
+    figure = figures.speedups(few, files.bench_steps(tmp_path / "b.json", "hyperdiffusion"))
+    told = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    absent = "$n = {}$ is not\nin this file"
+    assert told == [[], [absent.format(64)], [absent.format(256)], [absent.format(16)], [], []]
+    few["records"] = [record | {"speedup": {}} for record in few["records"]]
+    assert "nothing was\ncompared" in words(figures.speedups(few))
 
 
 def test_speedups_are_those_of_the_records(tmp_path):
@@ -291,8 +236,44 @@ def test_rooflines_stay_below_the_roof(tmp_path):
         assert not lines(axes, "gtsv2StridedBatch")  # its result is wrong, so its time does not count
     assert np.array_equal(lines(share, "bandmill")[0].get_xydata(), [(1024, 0.5), (65536, 0.5)])
     assert "4,000 GB/s" in words(figure) and "1k" in words(figure)
-    with pytest.raises(bandmill.InvalidArgumentError, match=r"n = 17 \(it has \[1024\]\)"):
+    with pytest.raises(bandmill.InvalidArgumentError, match="n = 17: it has open with n = 1024; pass n and boundary"):
         figures.rooflines(tmp_path / "a.json", n=17)
+
+
+def test_roofs_are_what_was_measured_with_the_points(tmp_path):
+    """On a CPU every size of the cache has a ceiling of its own, and those of other sizes are in the file, too."""
+    result = files.bench_solve(tmp_path / "a.json") | {"backend": "cpu"}
+    rates = {(1024, 1): 80.0, (1024, 2): 95.0, (65536, 1): 61.0, (65536, 2): 61.0}
+    result["records"] = [
+        record
+        | {"cache_resident": record["batch"] == 1024, "share_of_copy": 1.4}
+        | {"ceiling_gbytes_per_s": rates[record["batch"], record["half_bandwidth"]]}
+        for record in result["records"]
+    ]
+    others = [{"operation": "in-place scale", "cache_resident": True, "gbytes_per_s": rate} for rate in (7.0, 500.0)]
+    figure = figures.rooflines(result | {"ceilings": others})
+    first, _, share, _ = figure.axes
+    assert [line.get_ydata()[0] / line.get_xdata()[0] for line in lines(first, "roof")] == pytest.approx([61, 95])
+    memory, cache = (text for text in first.texts if "GB/s" in text.get_text())
+    assert memory.get_text() == "memory: 61 GB/s" and cache.get_text() == "cache: 95 GB/s"
+    (x, below), (other, above) = memory.get_position(), cache.get_position()
+    assert below < 61 * x and memory.get_va() == "top" and above > 95 * other and cache.get_va() == "bottom"
+    assert "in-place scale, memory 61 GB/s, cache 95 GB/s" in words(figure) and "largest" in words(figure)
+    assert share.get_ylim()[1] > 1.4 and share.get_ylabel() == "share of the ceiling"
+    gpu = figures.rooflines(result | {"ceilings": [others[0] | {"cache_resident": False}]})
+    assert len(lines(gpu.axes[0], "roof")) == 1 and "cache" not in words(gpu)
+    assert "largest" not in words(figures.rooflines(tmp_path / "a.json"))
+
+
+def test_rooflines_of_the_sizes_that_there_are(tmp_path):
+    result = files.bench_solve(tmp_path / "a.json")
+    small = [dict(record, n=n, boundary="periodic") for record in result["records"] for n in (64, 128)]
+    for records, told in ((small, "periodic, $n = 128$"), (result["records"] + small, "open, $n = 1024$")):
+        assert told in title(figures.rooflines(result | {"records": records}).axes[0])
+    assert "n = 64" in title(figures.rooflines(result | {"records": small}, 64).axes[0])
+    single = result | {"records": [dict(record, dtype="f32") for record in small]}
+    with pytest.raises(bandmill.InvalidArgumentError, match="no f64 records.*bandmill bench solve --precision f64"):
+        figures.rooflines(single)
 
 
 def test_rooflines_of_the_layout_that_suits_or_that_there_is(tmp_path):
@@ -300,98 +281,6 @@ def test_rooflines_of_the_layout_that_suits_or_that_there_is(tmp_path):
     assert np.array_equal(lines(figures.rooflines(result).axes[2], "bandmill")[0].get_xdata(), [1024, 65536])
     result["records"] = result["records"] + [dict(result["records"][0], layout="tiled", batch=4096)]
     assert np.array_equal(lines(figures.rooflines(result).axes[1], "bandmill")[0].get_xdata(), [4096])  # one panel
-
-
-def test_maps_show_both_classifications_of_every_panel(tmp_path):
-    data = files.flow_map(tmp_path / "map.nc", speeds=(0.5, 1.0))
-    figure = figures.flow_maps(tmp_path / "map.nc", confidence=True)
-    panels = [axes for axes in figure.axes if axes.get_images() and title(axes)]
-    assert len(panels) == 6
-    for i, speed in enumerate((0.5, 1.0)):
-        mine, kmeans, sure = panels[3 * i : 3 * i + 3]
-        assert np.array_equal(picture(mine), data["class"].values[i]) and (picture(kmeans) == 2).all()
-        assert np.array_equal(picture(sure), data.confidence.values[i])
-        assert f"v = {speed:g}" in title(mine) and "features" in title(mine)
-        assert "means" in title(kmeans)
-        left, right, bottom, top = mine.get_images()[0].get_extent()
-        assert (left, right) == pytest.approx((-0.15, 1.65)) and (bottom, top) == pytest.approx((-0.25, 2.25))
-    for part in (r"6 \times 5$ runs", r"\gamma = 0.01", "k = 1", "T = 50", "N = 64"):
-        assert part in words(figure)
-
-
-@pytest.mark.parametrize("width,height", [(1, 1), (1, 4), (7, 1), (3, 2)])
-def test_maps_of_any_size_without_kmeans(tmp_path, width, height):
-    data = files.flow_map(tmp_path / "map.nc", width, height, kmeans=False)
-    (axes,) = figures.flow_maps(tmp_path / "map.nc").axes
-    assert picture(axes).shape == (height, width) and np.array_equal(picture(axes), data["class"].values)
-    low, high = axes.get_xlim()
-    assert low < data["mean"].values[0] <= data["mean"].values[-1] < high
-
-
-def test_cells_without_a_finite_run_are_left_white(tmp_path):
-    data = files.flow_map(tmp_path / "map.nc", lost=True)
-    figure = figures.flow_maps(tmp_path / "map.nc", confidence=True)
-    for axes in (figure.axes[0], figure.axes[2]):
-        assert np.array_equal(np.ma.getmaskarray(picture(axes)), data["class"].values == -1)
-        assert axes.patch.get_hatch()
-    assert "no finite run" in words(figure)
-    assert "no finite run" not in words(figures.flow_maps(files.flow_map(tmp_path / "all.nc")))
-
-
-def test_patterns_of_a_map_have_one_state_for_each_class(tmp_path):
-    data = files.flow_map(tmp_path / "map.nc", lost=True)
-    figure = figures.patterns(tmp_path / "map.nc")
-    for kind, axes in enumerate(figure.axes):
-        assert title(axes).startswith(f"A{kind}")
-        (state,) = lines(axes, "state")
-        assert np.allclose(state.get_ydata(), kind + np.sin(data.position))
-    assert len(figure.axes) == 3 and "motion $1.2" in title(figure.axes[0])
-    (chosen,) = figures.patterns(tmp_path / "map.nc", at=[(1.45, 0.1)]).axes
-    assert title(chosen).startswith("A2") and "f_0 = 0$" in title(chosen)
-    with pytest.raises(bandmill.InvalidArgumentError, match="no map number 1"):
-        figures.patterns(tmp_path / "map.nc", panel=1)
-    files.flow_map(tmp_path / "none.nc", states=False)
-    with pytest.raises(bandmill.InvalidArgumentError, match="none.nc has no variable state.*--keep-states"):
-        figures.patterns(tmp_path / "none.nc")
-
-
-def test_points_of_patterns_must_lie_on_the_map(tmp_path):
-    files.flow_map(tmp_path / "map.nc")
-    for at in ((1.45, 0.1), np.array([[1.45, 0.1]])):
-        (chosen,) = figures.patterns(tmp_path / "map.nc", at=at).axes
-        assert title(chosen).startswith("A2")
-    assert len(figures.patterns(tmp_path / "map.nc", at=[(1.6, 2.2), (-0.1, -0.2)]).axes) == 2  # rims of outer cells
-    for at in ([(9, 9)], [(0.5, 1.0), (-0.2, 1.0)], [(0.5, math.nan)]):
-        with pytest.raises(
-            bandmill.InvalidArgumentError, match=r"no cell at .*mean from -0.15 to 1.65 and forcing from -0.25 to 2"
-        ):
-            figures.patterns(tmp_path / "map.nc", at=at)
-    for at in (0.5, [], [(1, 2, 3)], "here", [(1, 2), (3,)]):
-        with pytest.raises(bandmill.InvalidArgumentError, match=r"are no points: .* pairs \(mean, forcing\)"):
-            figures.patterns(tmp_path / "map.nc", at=at)
-    with pytest.raises(TypeError, match="panel='a' is no whole number"):
-        figures.patterns(tmp_path / "map.nc", panel="a")
-
-
-def test_how_many_records_of_runs(tmp_path):
-    files.simulate(tmp_path / "run.nc")
-    with pytest.raises(bandmill.InvalidArgumentError, match="times=0 .* pass a whole number of 1 or more"):
-        figures.patterns(tmp_path / "run.nc", times=0)
-    figure = figures.patterns(tmp_path / "run.nc", times=1000)
-    assert len(figure.axes[0].get_lines()) == 11
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["$t = 0$ to 4.5 (10 records)", "$t = 5$"]
-    assert len(figures.patterns(tmp_path / "run.nc", times=8).legends[0].get_texts()) == 8
-
-
-def test_patterns_of_runs_are_their_last_records(tmp_path):
-    data = files.simulate(tmp_path / "run.nc", members=3, equation="forced-cahn-hilliard")
-    panels = figures.patterns(tmp_path / "run.nc", times=2).axes
-    for member, axes in enumerate(panels):
-        assert [list(line.get_ydata()) for line in axes.get_lines()] == data.C[-2:, member].values.tolist()
-    assert "f_0 = 0.5" in title(panels[0])
-    with pytest.raises(bandmill.InvalidArgumentError, match="13 members, too many"):
-        figures.patterns(files.simulate(tmp_path / "many.nc", members=13))
 
 
 def test_the_layouts_are_those_of_the_library():

@@ -23,6 +23,14 @@ def test_classes_have_the_colours_of_the_figures():
     assert re.findall(r"[012]: \"(#\w+)\"", script.partition("CLASS_COLOURS = {")[2].partition("}")[0]) == in_figures
 
 
+def test_cells_that_are_not_finite_are_not_counted_as_unsettled():
+    from bandmill.report.flowmap import counts_table
+
+    classes, settled = np.array([[[0, 1, 2], [-1, -1, 0]]]), np.array([[[0, 1, 1], [0, 0, 1]]])
+    text = counts_table(classes, settled, [{"speed": 0.5}])
+    assert '<td class="n" data-head="not finite">2</td><td class="n" data-head="not settled">1</td>' in text
+
+
 def cell_list(chromium, name):
     """The names and texts that the page shows of the chosen cell."""
     texts = "d => [d.children[0].textContent, d.children[1].textContent]"

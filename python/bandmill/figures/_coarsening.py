@@ -26,11 +26,25 @@ from ._style import (
     footer,
     legend_above,
     new_figure,
+    note,
     plain_log_ticks,
+    settle_notes,
     styled,
     thinned,
 )
-from ._words import assignments, multiple_of_pi, problem, provenance, runs, seed_of
+from ._words import (
+    NO_ERROR,
+    assignments,
+    by_file,
+    mean_of,
+    multiple_of_pi,
+    plain,
+    problem,
+    provenance,
+    runs,
+    seed_of,
+    shared_and_own,
+)
 
 
 @dataclass(frozen=True)
@@ -104,10 +118,12 @@ def domain_growth(*sources: Any) -> Any:
         (axes[2 * (i // columns), i % columns], axes[2 * (i // columns) + 1, i % columns])
         for i in range(columns * blocks)
     ]
-    for growth, (above, below) in zip(growths, pairs, strict=False):
+    words = [assignments(result, "gamma", "time_step") + mean_of(result) + seed_of(result) for result in results]
+    shared, own = shared_and_own(words)
+    for growth, (above, below), more in zip(growths, pairs, own, strict=False):
         above.sharex(below)
         above.tick_params(labelbottom=False)
-        draw_growth(growth, above, below)
+        draw_growth(growth, above, below, [plain(growth.result.name)] if more else [])
     for above, below in pairs[len(growths) :]:
         above.set_axis_off()
         below.set_axis_off()
@@ -120,15 +136,12 @@ def domain_growth(*sources: Any) -> Any:
     if any(growth.fit for growth in growths):
         handles.append(Line2D([], [], color=VERMILION, dashes=(4, 2), label="least-squares line"))
     legend_above(figure, handles, 3 if columns > 1 else 2)
-    shared = list(dict.fromkeys(word for result in results for word in assignments(result, "gamma", "time_step")))
-    footer(
-        figure,
-        shared + list(dict.fromkeys(word for result in results for word in seed_of(result))) + provenance(*results),
-    )
+    footer(figure, shared + by_file(results, own) + provenance(*results))
+    settle_notes(figure)
     return figure
 
 
-def draw_growth(growth: Growth, above: Any, below: Any) -> None:
+def draw_growth(growth: Growth, above: Any, below: Any, name: list[str]) -> None:
     keep = growth.shown()
     time, mean, band = growth.time[keep], growth.mean[keep], SIGMAS95 * growth.error[keep]
     few = keep.size < 40
@@ -137,8 +150,9 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
     above.plot(time, mean, color=BLUE, marker="o" if few else "", label="mean")
     if few:
         above.errorbar(time, mean, band, color=BLUE, linestyle="none", capsize=2, linewidth=0.8)
-    length, points = growth.result.number("length"), growth.result.number("points")
-    above.set_title(f"$L = {multiple_of_pi(length)}$, $N = {points:.0f}$, {runs(growth.members)}")
+    length, points, lost = (growth.result.number(name) for name in ("length", "points", "lost_members"))
+    size = [f"$L = {multiple_of_pi(length)}$", f"$N = {points:.0f}$", runs(growth.members, lost)]
+    above.set_title(", ".join(size + name))
     if growth.fit:
         below.axhline(0, color=VERMILION, dashes=(4, 2), linewidth=1.1)
         ends = np.array([growth.fit["from"], growth.fit["to"]])
@@ -147,16 +161,7 @@ def draw_growth(growth: Growth, above: Any, below: Any) -> None:
         rest = mean[inside] - growth.line(time[inside])
         below.fill_between(time[inside], rest - band[inside], rest + band[inside], color=SKY, alpha=0.6, linewidth=0)
         below.plot(time[inside], rest, color=BLUE, marker="o" if few else "", label="rest")
-        above.text(
-            0.97,
-            0.05,
-            "\n".join(fit_words(growth.fit)),
-            transform=above.transAxes,
-            ha="right",
-            va="bottom",
-            fontsize=7,
-            linespacing=1.5,
-        )
+        note(above, fit_words(growth.fit), "lower right")
     else:
         below.text(0.5, 0.5, "no fit in this file", transform=below.transAxes, ha="center", va="center")
     below.yaxis.set_major_locator(MaxNLocator(4))
@@ -168,7 +173,7 @@ def fit_words(fit: dict[str, float]) -> list[str]:
     error, window = fit.get("slope_error95"), rf"for ${fit['from']:.3g} \leq t \leq {fit['to']:.3g}$"
     return [
         rf"$\bar{{\ell}} = {fit['intercept']:.4f} {fit['slope']:+.4f}\,\ln t$",
-        "no error (too few runs)" if error is None else rf"slope $\pm$ {error:.4f} (95 %)",
+        NO_ERROR if error is None else rf"slope $\pm$ {error:.4f} (95 %)",
         rf"$r = {fit['correlation']:.5f}$ {window}" if "correlation" in fit else window,
     ]
 
@@ -176,8 +181,13 @@ def fit_words(fit: dict[str, float]) -> list[str]:
 @styled
 def distributions(source: Any) -> Any:
     """How many interfaces the runs of a `bandmill coarsen` file have, and how l is distributed, at some times."""
-    result = read(source, "coarsen", needs="interface_histogram")
-    data = result.data
+    result = read(source, "coarsen")
+    if is_plane(result):
+        raise InvalidArgumentError(
+            f"{result.name} is of planes, which have no histograms: give a file of 'bandmill coarsen' without "
+            "--dimensions 2"
+        )
+    data = read(result, needs="interface_histogram").data
     rows = [i for i in range(data.sizes["histogram_time"]) if float(data["interface_histogram"][i].sum()) > 0]
     if not rows:
         raise InvalidArgumentError(f"{result.name} has empty histograms (the study has not finished): let it end")
@@ -189,7 +199,7 @@ def distributions(source: Any) -> Any:
         draw_counts(left, data["interfaces"].values, data["interface_histogram"][row].values)
         draw_sizes(right, data["domain_size"].values, data["domain_size_histogram"][row].values)
         time = float(data["histogram_time"][row])
-        left.set_ylabel(f"$t = {time:.3g}$", rotation=0, ha="right", va="center")
+        left.set_ylabel(f"$t = {time:.3g}$", rotation=0, ha="right", va="center", labelpad=10)
         nearest = int(np.abs(data["time"].values - time).argmin())
         right.axvline(float(data["domain_size_mean"][nearest]), color=VERMILION, dashes=(3, 2), linewidth=1)
     counts = data["interface_histogram"].values[rows].sum(axis=0)
@@ -208,7 +218,7 @@ def distributions(source: Any) -> Any:
     ]
     legend_above(figure, handles, 2)
     members = int(data["interface_histogram"][rows[0]].sum())
-    footer(figure, [runs(members)] + problem(result) + seed_of(result) + provenance(result))
+    footer(figure, [runs(members)] + problem(result) + mean_of(result) + seed_of(result) + provenance(result))
     return figure
 
 

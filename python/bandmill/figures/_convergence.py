@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from .._errors import InvalidArgumentError
 from ._files import Result, read
 from ._style import BLUE, COLUMN, INK, MUTED, PAGE, VERMILION, footer, legend_above, new_figure, styled
-from ._words import EQUATION_NAMES, assignment, number, problem, provenance
+from ._words import EQUATION_NAMES, assignment, by_file, number, plain, problem, provenance, shared_and_own
 
 # What the paper prints. Its last forced value, 2.88e-5, is a slip of the exponent: its own orders give 2.88e-6.
 PAPER = {
@@ -71,33 +71,37 @@ def convergence(*sources: Any) -> Any:
     handles = {}
     for axes in panels.flat[len(results) :]:
         axes.set_axis_off()
-    for result, axes in zip(results, panels.flat, strict=False):
-        draw_convergence(axes, result)
+    shared, own = shared_and_own([words_of(result) for result in results])
+    for result, axes, more in zip(results, panels.flat, own, strict=False):
+        draw_convergence(axes, result, [plain(result.name)] if more else [])
         handles |= {handle.get_label(): handle for handle in axes.get_lines() if not handle.get_label().startswith("_")}
     for row in panels:
         row[0].set_ylabel(r"$E_N$ = mean of $|C_N - C_{N/2}|$")
     legend_above(figure, list(handles.values()), 3 if len(results) > 1 else 2)
-    words = [word for result in results for word in problem(result, "until") if not word.startswith("$N")]
-    ratio = {result.number("dt-over-dx") for result in results} - {None}
-    words += [rf"$\Delta t = {number(value)}\,\Delta x$" for value in sorted(ratio)]
+    words = shared + by_file(results, own)
     if any(result.equation == "forced-cahn-hilliard" and is_the_papers(result) for result in results):
         words.append("the paper's advection is differenced downwind")
-    footer(figure, list(dict.fromkeys(words)) + start_of(results) + provenance(*results))
+    footer(figure, words + provenance(*results))
     return figure
 
 
-def start_of(results: list[Result]) -> list[str]:
-    starts = {}
-    for result in results:
-        amplitude, mode, mean = (result.number(name) for name in ("amplitude", "mode", "mean"))
-        if amplitude is not None and mode is not None:
-            mean_part = f" + {number(mean)}" if mean else ""
-            factor, wave = ("" if value == 1 else number(value) for value in (amplitude, mode))
-            starts[rf"$C(x, 0) = {factor} \cos {wave} x{mean_part}$"] = None
-    return list(starts)
+def words_of(result: Result) -> list[str]:
+    words = [word for word in problem(result, "until") if not word.startswith("$N")]
+    ratio = result.number("dt-over-dx")
+    words += [] if ratio is None else [rf"$\Delta t = {number(ratio)}\,\Delta x$"]
+    return words + start_of(result)
 
 
-def draw_convergence(axes: Any, result: Result) -> None:
+def start_of(result: Result) -> list[str]:
+    amplitude, mode, mean = (result.number(name) for name in ("amplitude", "mode", "mean"))
+    if amplitude is None or mode is None:
+        return []
+    mean_part = f" + {number(mean)}" if mean else ""
+    factor, wave = ("" if value == 1 else number(value) for value in (amplitude, mode))
+    return [rf"$C(x, 0) = {factor} \cos {wave} x{mean_part}$"]
+
+
+def draw_convergence(axes: Any, result: Result, name: list[str]) -> None:
     points, errors = errors_of(result)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -130,7 +134,7 @@ def draw_convergence(axes: Any, result: Result) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
     axes.tick_params(axis="x", labelrotation=30 if len(every) > 5 else 0)
     axes.set_xlabel("points $N$")
-    title = EQUATION_NAMES.get(result.equation, result.equation)
+    title = [EQUATION_NAMES.get(result.equation, result.equation)]
     if result.equation == "forced-cahn-hilliard":
-        title += ", " + ", ".join(assignment(name, result.number(name) or 0) for name in ("forcing", "speed"))
-    axes.set_title(title)
+        title += [assignment(key, result.number(key) or 0) for key in ("forcing", "speed")]
+    axes.set_title(", ".join(title + name))

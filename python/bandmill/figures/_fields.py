@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .._arguments import count
 from .._errors import InvalidArgumentError
+from ..report.simulate import lost_from
 from ._files import Result, read
 from ._maps import Panel, edges, panels_of
 from ._style import (
@@ -26,7 +27,7 @@ from ._style import (
     plain_log_ticks,
     styled,
 )
-from ._words import SYMBOLS, assignment, assignments, number, problem, provenance, seed_of
+from ._words import SYMBOLS, assignment, assignments, mean_of, number, problem, provenance, seed_of
 
 MOST_COLUMNS, MOST_ROWS = 2000, 1024  # of a picture: more cannot be seen
 
@@ -58,6 +59,41 @@ def place_of(result: Result, member: int | None) -> int:
     return numbers.index(wanted) if wanted >= 0 else len(numbers) + wanted
 
 
+def end_of(result: Result, field: np.ndarray) -> int | None:
+    """The record (time, x) from which on a run is lost. In an unfinished file what is not finite may be what has not
+    been reached, by some runs later than by others: lost are those that were seen to leave all bounds."""
+    end = lost_from(field)
+    if end is None or str(result.attribute("finished") or "").strip():
+        return end
+    bounded = result.equation.endswith("cahn-hilliard")  # linear runs may have any size
+    return end if bounded and np.isfinite(field[end]).all() else None
+
+
+def without_what_blew_up(field: np.ndarray, end: int | None) -> np.ndarray:
+    """Of one run (time, x): NaN from where it is lost on, for the others and what came before to be seen."""
+    field = field.astype(float)
+    if end is not None:
+        field[end:] = np.nan
+    return field
+
+
+def start_of(result: Result, place: int) -> list[str]:
+    """What the initial state is made from."""
+    kind = result.options().get("initial", "noise")
+    given = {"noise": ("amplitude",), "cosine": ("amplitude", "mode")}.get(kind, ())
+    words = [f"{name} ${number(value)}$" for name in given if (value := result.number(name)) is not None]
+    mean = mean_of_member(result, place) or ([assignment("mean", 0)] if kind == "constant" else [])
+    return [f"start: {kind}", *words, *mean, *(seed_of(result) if kind == "noise" else [])]
+
+
+def mean_of_member(result: Result, place: int) -> list[str]:
+    """As it was asked for; where it is zero for all, no words."""
+    if "initial_mean" not in result.data.variables:
+        return mean_of(result)
+    means = np.atleast_1d(result.data["initial_mean"].values)
+    return [assignment("mean", float(means[place]))] if means.any() else []
+
+
 def is_periodic(result: Result) -> bool:
     return result.options().get("ends", "periodic") == "periodic"
 
@@ -81,7 +117,8 @@ def space_time(source: Any, member: int | None = None, *, log_time: bool = False
         keep = keep[np.unique(np.searchsorted(times[keep], wanted).clip(0, keep.size - 1))]
     else:
         keep = keep[evenly(keep.size, MOST_COLUMNS)]
-    field = data["C"].isel(member=place, time=keep, x=places).transpose("x", "time").values
+    run = data["C"].isel(member=place, time=keep, x=places).transpose("time", "x").values
+    field = without_what_blew_up(run, end_of(result, run)).T
     whole = data["x"].values
     positions = whole[places]
     if is_periodic(result) and whole.size > 1:  # the first point stands at the other end, too
@@ -90,7 +127,7 @@ def space_time(source: Any, member: int | None = None, *, log_time: bool = False
     figure = new_figure(PAGE * 0.75, 2.9)
     axes = figure.add_subplot()
     axes.grid(False)
-    axes.patch.set(hatch="xxxx", edgecolor=MUTED)  # shows where values are not finite
+    axes.patch.set(hatch="xx", edgecolor=MUTED)  # shows where values are not finite
     low, high = colour_range(result, field)
     picture = axes.pcolormesh(
         times[keep],
@@ -115,19 +152,9 @@ def space_time(source: Any, member: int | None = None, *, log_time: bool = False
     if forced and "forcing" in data.variables:
         own.append(assignment("forcing", float(data["forcing"][place])))
     words = [word for word in problem(result) if not (forced and word.startswith("$f_0"))]
-    start = [
-        f"start: {result.options().get('initial', 'noise')}",
-        f"amplitude {result.options().get('amplitude', '?')}",
-    ]
-    footer(
-        figure,
-        own
-        + words
-        + [f"$N = {data.sizes['x']}$"] * ("points" not in result.options())
-        + start
-        + seed_of(result)
-        + provenance(result),
-    )
+    if "points" not in result.options():
+        words.append(f"$N = {data.sizes['x']}$")
+    footer(figure, own + words + start_of(result, place) + provenance(result))
     return figure
 
 
@@ -217,17 +244,32 @@ def record_handles(lines: list[Any]) -> list[Any]:
     return [Line2D([], [], color=SKY, linewidth=0.9, linestyle="--", label=label), lines[-1]]
 
 
+def mark_end(axes: Any, known: np.ndarray, times: np.ndarray, lost: bool) -> None:
+    """Where a run ends before the others, which have later records."""
+    last = np.flatnonzero(known)
+    if lost:
+        words = f"lost after $t = {times[last[-1]]:.4g}$" if last.size else "lost"
+        axes.patch.set(hatch="xx", edgecolor=MUTED)
+    else:
+        words = f"reached $t = {times[last[-1]]:.4g}$" if last.size else "not begun"
+    box = dict(facecolor="white", edgecolor="none", pad=2)
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", bbox=box)
+
+
 def draw_runs(result: Result, times: int) -> Any:
     data = result.data
-    reached = np.flatnonzero(np.isfinite(data["C"]).any(("member", "x")).values)
-    if not reached.size:
-        raise InvalidArgumentError(f"{result.name} has no finite values (the run blew up or has not begun)")
-    records = reached[-times:]
     members = data.sizes["member"]
     if members > 12:
         raise InvalidArgumentError(
             f"{result.name} has {members} members, too many to draw: choose with .isel(member=[0, 1, 2])"
         )
+    runs = [data["C"][:, i].values for i in range(members)]
+    ends = [end_of(result, run) for run in runs]
+    fields = [without_what_blew_up(run, end) for run, end in zip(runs, ends, strict=True)]
+    known = np.array([np.isfinite(field).all(axis=1) for field in fields])
+    records = np.flatnonzero(known.any(axis=0))[-times:]
+    if not records.size:
+        raise InvalidArgumentError(f"{result.name} has no finite values (the run blew up or has not begun)")
     across = min(members, 3)
     down = -(-members // across)
     figure = new_figure(max(COLUMN, min(PAGE, 2.5 * across)), 0.5 + 2.0 * down)
@@ -243,17 +285,20 @@ def draw_runs(result: Result, times: int) -> Any:
                 if last
                 else dict(color=SKY, linewidth=0.9, linestyle=("--", "-.", ":")[place % 3])
             )
-            axes.plot(data["x"], data["C"][record, i].values, label=f"$t = {float(data['time'][record]):.4g}$", **look)
+            axes.plot(data["x"], fields[i][record], label=f"$t = {float(data['time'][record]):.4g}$", **look)
         title = (
             assignment("forcing", float(data["forcing"][i]))
             if "forcing" in data.variables
             else f"member {int(data['member'][i])}"
         )
-        axes.set_title(title)
+        axes.set_title(", ".join([title, *mean_of_member(result, i)]))
+        if ends[i] is not None or not known[i, records[-1]]:
+            mark_end(axes, known[i], data["time"].values, ends[i] is not None)
         if is_periodic(result):
             around_the_circle(axes.xaxis, data["x"].values)
-        axes.set_xlabel(r"position $\eta = x - v t$" if forced else "position $x$")
-        axes.label_outer()
+        lowest = i + across >= members  # in its column: the last row may be shorter
+        axes.tick_params(labelbottom=lowest)
+        axes.set_xlabel((r"position $\eta = x - v t$" if forced else "position $x$") if lowest else "")
     for row in grid:
         row[0].set_ylabel("$C$")
     legend_above(figure, record_handles(grid.flat[0].get_lines()), 4)

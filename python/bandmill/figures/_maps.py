@@ -24,7 +24,7 @@ from ._style import (
     new_figure,
     styled,
 )
-from ._words import AXES, assignment, assignments, provenance
+from ._words import AXES, assignment, assignments, by_file, plain, provenance, shared_and_own
 
 CLASS_NAMES = {
     0: "A0: domains left behind",
@@ -108,21 +108,24 @@ def flow_maps(*sources: Any, kmeans: bool = True, confidence: bool = False) -> A
         axes.set_axis_off()
     shown: set[int] = set()
     names = differing(panels)
+    shared, own = shared_and_own([words_of(result) for result in results])
+    named = {result.name for result, more in zip(results, own, strict=True) if more}
     for i, panel in enumerate(panels):
-        title = [assignment(name, panel.fixed[name]) for name in names if name in panel.fixed]
+        title = [plain(panel.result.name)] * (panel.result.name in named)
+        title += [assignment(name, panel.fixed[name]) for name in names if name in panel.fixed]
         for j, name in enumerate(columns):
             shown |= draw_map(figure, grid.flat[i * len(columns) + j], panel, name, title)
     handles = [class_patch(kind) for kind in (0, 1, 2, -1) if kind in shown]
     legend_above(figure, handles, 3 if figure.get_figwidth() > 6 else 2)
-    grids = dict.fromkeys(
-        rf"${panel.data['class'].shape[1]} \times {panel.data['class'].shape[0]}$ runs" for panel in panels
-    )
-    words = [assignment(name, value) for panel in panels for name, value in panel.fixed.items() if name not in names]
-    words += [
-        word for result in results for word in assignments(result, "length", "points", "until", "amplitude", "seed")
-    ]
-    footer(figure, list(grids) + list(dict.fromkeys(words)) + provenance(*results))
+    fixed = [assignment(name, value) for name, value in panels[0].fixed.items() if name not in names]
+    footer(figure, fixed + shared + by_file(results, own) + provenance(*results))
     return figure
+
+
+def words_of(result: Result) -> list[str]:
+    *_, height, width = result.data["class"].shape
+    grid = rf"${width} \times {height}$ runs"
+    return [grid, *assignments(result, "length", "points", "until", "amplitude", "seed")]
 
 
 def class_patch(kind: int) -> Patch:

@@ -93,7 +93,9 @@ def speedups(*sources: Any) -> Any:
     for result, row in zip(results, grid, strict=True):
         for n, axes in zip(sizes, row, strict=True):
             axes.axhline(1, color=INK, linewidth=0.8)
-            drawn |= draw_speedups(axes, result, n)
+            drawn |= (found := draw_speedups(axes, result, n))
+            if not found:
+                say_why_empty(axes, result, n)
             axes.set_title(f"$n = {n}$")
         kind = result.data["benchmark"]
         device = f"{result.data['device']}\n" if several else ""
@@ -125,6 +127,12 @@ def draw_speedups(axes: Any, result: Result, n: int) -> dict[tuple[str, str], An
     return drawn
 
 
+def say_why_empty(axes: Any, result: Result, n: int) -> None:
+    measured = any(record["n"] == n for record in result.data["records"])
+    words = "nothing was\ncompared" if measured else f"$n = {n}$ is not\nin this file"
+    axes.text(0.5, 0.6, words, transform=axes.transAxes, ha="center", color=MUTED)
+
+
 def timed(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """By contestant: those that ran and were right."""
     ran = {name: rival for name, rival in record.get("rivals", {}).items() if "time_us" in rival}
@@ -137,12 +145,34 @@ def timed(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def solves(result: Result, half_bandwidth: int, n: int, boundary: str) -> list[dict[str, Any]]:
-    """f64 records with general matrices, by batch; in the layout that suits the device, if the file has it."""
-    where = dict(n=n, boundary=boundary, dtype="f64", matrix="general")
-    found = [
-        r for r in result.data["records"] if all(r.get(key) == value for key, value in where.items()) and r.get("flops")
+def cases(result: Result) -> list[dict[str, Any]]:
+    """f64 records with general matrices."""
+    return [
+        r for r in result.data["records"] if r.get("dtype") == "f64" and r.get("matrix") == "general" and r.get("flops")
     ]
+
+
+def chosen_case(result: Result, n: int | None, boundary: str | None) -> tuple[int, str]:
+    """What is asked for; otherwise open and 1024 if the file has them, or what comes first, and its largest n."""
+    have = sorted({(record["boundary"], record["n"]) for record in cases(result)})
+    if not have:
+        raise InvalidArgumentError(
+            f"{result.name} has no f64 records with general matrices, which a roofline is drawn from: measure them with "
+            "'bandmill bench solve --precision f64 --matrix general'"
+        )
+    usable = [(b, m) for b, m in have if n in (None, m) and boundary in (None, b)]
+    if not usable:
+        wanted = " and ".join([f"n = {n}"] * (n is not None) + [f"boundary = {boundary}"] * (boundary is not None))
+        listed = ", ".join(f"{b} with n = {m}" for b, m in have)
+        raise InvalidArgumentError(f"{result.name} has no f64 records with {wanted}: it has {listed}; pass n and boundary")
+    where = "open" if any(b == "open" for b, _ in usable) else usable[0][0]
+    sizes = [m for b, m in usable if b == where]
+    return 1024 if 1024 in sizes else sizes[-1], where
+
+
+def solves(result: Result, half_bandwidth: int, n: int, boundary: str) -> list[dict[str, Any]]:
+    """Of one size, by batch; in the layout that suits the device, if the file has it."""
+    found = [record for record in cases(result) if (record["n"], record["boundary"]) == (n, boundary)]
     best = "tiled" if result.data["backend"] == "cpu" else "interleaved"
     layouts = {record["layout"] for record in found}
     layout = best if best in layouts else min(layouts, default=best)
@@ -151,23 +181,23 @@ def solves(result: Result, half_bandwidth: int, n: int, boundary: str) -> list[d
 
 
 @styled
-def rooflines(source: Any, n: int = 1024, *, boundary: str = "open", peak_gflops: float | None = None) -> Any:
-    """Rate against intensity below the ceiling of memory, and share of a copy against the number of systems, from a
-    result of `bandmill bench solve`. `peak_gflops` draws the ceiling of arithmetic, too."""
+def rooflines(
+    source: Any, n: int | None = None, *, boundary: str | None = None, peak_gflops: float | None = None
+) -> Any:
+    """Rate against intensity below the ceiling of memory, and share of it against the number of systems, from a result
+    of `bandmill bench solve`: open matrices with n = 1024, or what it has instead, unless `n` and `boundary` say
+    otherwise. `peak_gflops` draws the ceiling of arithmetic, too."""
     result = read(source, "bench solve")
-    found = {w: solves(result, w, n, boundary) for w in (1, 2)}
-    if not any(found.values()):
-        have = sorted({record["n"] for record in result.data["records"]})
-        raise InvalidArgumentError(
-            f"{result.name} has no {boundary} f64 records with n = {n} (it has {have}): choose another n"
-        )
-    found = {w: records for w, records in found.items() if records}
+    n, boundary = chosen_case(result, n, boundary)
+    found = {w: records for w in (1, 2) if (records := solves(result, w, n, boundary))}
     figure = new_figure(PAGE if len(found) == 2 else COLUMN, 4.9)
     grid = figure.subplots(2, len(found), sharey="row", squeeze=False, height_ratios=[1.25, 1])
     batches = [record["batch"] for records in found.values() for record in records]
+    ceilings = ceilings_of(result, [record for records in found.values() for record in records])
+    roofs = {place: max(rates) for place, rates in ceilings.items()}  # so none is too low
     names: dict[str, dict[str, Any]] = {}
     for (w, records), roof, share in zip(found.items(), *grid, strict=True):
-        draw_roofline(roof, result, records, peak_gflops)
+        draw_roofline(roof, roofs, records, peak_gflops)
         names |= draw_shares(share, records)
         roof.set_title(f"{'tridiagonal' if w == 1 else 'pentadiagonal'}, {boundary}, $n = {n}$")
         counts_axis(share, batches, "systems (k = 1024)", most=8)
@@ -180,14 +210,16 @@ def rooflines(source: Any, n: int = 1024, *, boundary: str = "open", peak_gflops
     ]
     grid[0, 0].set_ylim(min(speeds) / 2, max(speeds) * 3)
     grid[0, 0].set_ylabel("GFLOP/s")
-    grid[1, 0].set_ylabel("share of a copy")
-    grid[1, 0].set_ylim(0, 1.05)
+    operation = result.data["ceilings"][0]["operation"]
+    grid[1, 0].set_ylabel("share of a copy" if "copy" in operation else "share of the ceiling")
+    shares = [value for axes in grid[1] for line in axes.get_lines() for value in line.get_ydata()]
+    grid[1, 0].set_ylim(0, 1.05 * max(1, *shares))  # in the cache it may pass 1
     legend_above(figure, [Line2D([], [], label=name, **look) for name, look in names.items()], 4)
-    slowest = min(result.data["ceilings"], key=lambda ceiling: ceiling["gbytes_per_s"])
     footer(
         figure,
         [
-            f"f64; copy: {slowest['operation']}, {slowest['gbytes_per_s']:,.0f} GB/s",
+            f"f64; ceiling: {operation}",
+            *ceiling_words(ceilings),
             "numbers: systems; all have the intensity of the dotted line",
             *provenance(result),
         ],
@@ -195,13 +227,29 @@ def rooflines(source: Any, n: int = 1024, *, boundary: str = "open", peak_gflops
     return figure
 
 
-def draw_roofline(axes: Any, result: Result, records: list[dict[str, Any]], peak: float | None) -> None:
+def ceilings_of(result: Result, records: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """GB/s that were measured with the records, by place: on a GPU all are compared with its memory."""
+    cached = any(ceiling.get("cache_resident") for ceiling in result.data["ceilings"])
+    found: dict[str, list[float]] = {"memory": [], "cache": []}
+    for record in records:
+        place = "cache" if cached and record.get("cache_resident") else "memory"
+        found[place].append(record["ceiling_gbytes_per_s"])
+    return {place: rates for place, rates in found.items() if rates}
+
+
+def ceiling_words(ceilings: dict[str, list[float]]) -> list[str]:
+    """The roofs as they are drawn."""
+    told = [f"{place} {max(rates):,.0f} GB/s" for place, rates in ceilings.items()]
+    several = any(min(rates) < 0.99 * max(rates) for rates in ceilings.values())
+    return told + ["the largest measured beside the points"] * several
+
+
+def draw_roofline(axes: Any, roofs: dict[str, float], records: list[dict[str, Any]], peak: float | None) -> None:
     """All contestants do the same problem, so they have one intensity; they are drawn beside each other."""
     intensity = records[0]["flops"] / records[0]["bytes"]
     low, high = intensity / 2.5, intensity * 7
-    ceilings = {bool(c.get("cache_resident")): c["gbytes_per_s"] for c in result.data["ceilings"]}
     if peak:
-        high = max(high, 4 * peak / min(ceilings.values()))
+        high = max(high, 4 * peak / min(roofs.values()))
     axes.set(xscale="log", yscale="log", xlim=(low, high))
     names = [name for name in CONTESTANTS if any(name in timed(record) for record in records)]
     for place, name in enumerate(names):
@@ -214,7 +262,7 @@ def draw_roofline(axes: Any, result: Result, records: list[dict[str, Any]], peak
         axes.plot([shifted] * len(rates), rates, label=name, **CONTESTANTS[name][1] | dict(linewidth=0.7))
     label_batches(axes, records, intensity)
     axes.axvline(intensity, color=MUTED, linewidth=0.6, linestyle=":", zorder=0.9)
-    draw_roofs(axes, ceilings, peak, low, high)
+    draw_roofs(axes, roofs, peak, low, high)
     ticks = [m * 10.0**e for e in range(-3, 4) for m in (1, 2, 5)]
     axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low < tick < high]))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -223,24 +271,26 @@ def draw_roofline(axes: Any, result: Result, records: list[dict[str, Any]], peak
     axes.set_xlabel("arithmetic intensity, flop per byte")
 
 
-def draw_roofs(axes: Any, ceilings: dict[bool, float], peak: float | None, low: float, high: float) -> None:
-    for cached, rate in sorted(ceilings.items()):
+def draw_roofs(axes: Any, roofs: dict[str, float], peak: float | None, low: float, high: float) -> None:
+    lowest = min(roofs, key=lambda place: roofs[place])
+    for name, rate in roofs.items():
+        below = len(roofs) > 1 and name == lowest  # between two roofs there may be no room for words
         bend = min(high, peak / rate) if peak else high
         axes.plot([low, bend], [rate * low, rate * bend], color=INK, linewidth=1.3, label="roof")
         place = bend / (high / low) ** 0.03
         axes.text(
             place,
-            1.25 * rate * place,
-            f"{'cache' if cached else 'memory'}: {rate:,.0f} GB/s",
+            (0.8 if below else 1.25) * rate * place,
+            f"{name}: {rate:,.0f} GB/s",
             ha="right",
-            va="bottom",
+            va="top" if below else "bottom",
             rotation=math.degrees(math.atan(rate)),
             rotation_mode="anchor",
             transform_rotates_text=True,
             fontsize=7,
         )
     if peak:
-        axes.plot([peak / max(ceilings.values()), high], [peak, peak], color=INK, linewidth=1.3, label="peak")
+        axes.plot([peak / max(roofs.values()), high], [peak, peak], color=INK, linewidth=1.3, label="peak")
         axes.text(high / 1.1, 1.25 * peak, f"{peak:,.0f} GFLOP/s", ha="right", fontsize=7)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import math
 import os
 import pathlib
 import re
@@ -16,7 +17,7 @@ try:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator, NullFormatter
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"{error.name} is not installed, which figures need: pip install 'bandmill[figures]'", name=error.name
@@ -140,11 +141,29 @@ def around_the_circle(axis: Any, positions: Any) -> None:
         )
 
 
+class PlainLogLocator(Locator):
+    """Ticks of a logarithmic axis: as few digits as give two labels at least; even steps where it is very short."""
+
+    def __call__(self) -> list[float]:
+        return self.tick_values(*self.axis.get_view_interval())
+
+    def tick_values(self, low: float, high: float) -> list[float]:
+        if not 0 < low < high < math.inf:
+            return []
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        apart = -(-len(decades) // 8)
+        for digits in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+            ticks = [digit * 10.0**decade for decade in decades[::apart] for digit in digits]
+            ticks = [tick for tick in ticks if low <= tick <= high]
+            if len(ticks) > 1 and (len(digits) > 1 or high >= 50 * low):
+                return ticks
+        return [tick for tick in MaxNLocator(3).tick_values(low, high) if low <= tick <= high]
+
+
 def plain_log_ticks(axes: Any, axis: Any = None) -> None:
     """0.1, 1, 10 on a logarithmic axis (x unless given), with 2 and 5 between them where it is short."""
     axis = axes.xaxis if axis is None else axis
-    low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
+    axis.set_major_locator(PlainLogLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
@@ -167,6 +186,67 @@ def legend_above(figure: Any, handles: list[Any], columns: int) -> None:
                 break
             columns -= 1
         figure.legend(handles=handles, loc="outside upper left", ncols=columns, borderaxespad=0.2)
+
+
+CORNERS = {
+    "upper left": dict(x=0.03, y=0.96, ha="left", va="top"),
+    "lower right": dict(x=0.97, y=0.05, ha="right", va="bottom"),
+    "upper right": dict(x=0.97, y=0.96, ha="right", va="top"),
+    "lower left": dict(x=0.03, y=0.05, ha="left", va="bottom"),
+}
+
+
+def note(axes: Any, lines: list[str], corner: str) -> Any:
+    look = dict(transform=axes.transAxes, fontsize=7, linespacing=1.5, gid="note")
+    return axes.text(s="\n".join(lines), **CORNERS[corner], **look)
+
+
+def settle_notes(figure: Any) -> None:
+    """Moves notes that lie on curves to a corner that is free; where none is, the axis is made longer for them."""
+    notes = [text for axes in figure.axes for text in axes.texts if text.get_gid() == "note"]
+    if not notes:
+        return
+    figure.draw_without_rendering()  # before that nobody knows where things are
+    for text in notes:
+        if not any(is_free(text, corner) for corner in (corner_of(text), *CORNERS)):
+            make_room_above(text)
+            text.set(**CORNERS["upper left"])
+
+
+def corner_of(text: Any) -> str:
+    own = dict(ha=text.get_ha(), va=text.get_va())
+    return next(name for name, where in CORNERS.items() if own.items() <= where.items())
+
+
+def is_free(text: Any, corner: str) -> bool:
+    """Puts the text there, and tells whether it is on no curve, marker or band."""
+    text.set(**CORNERS[corner])
+    box = text.get_window_extent().padded(4)
+    return not any(box.count_contains(spots) for spots in drawn_spots(text.axes))
+
+
+def drawn_spots(axes: Any) -> list[Any]:
+    """In pixels: points along the lines and on the rims of bands, close to each other."""
+    curves = [line.get_xydata() for line in axes.get_lines() if line.get_transform() == axes.transData]
+    curves += [path.vertices for band in axes.collections for path in band.get_paths()]
+    spots = []
+    for curve in curves:
+        ends = axes.transData.transform(numpy.asarray(curve, float))
+        ends = ends[numpy.isfinite(ends).all(axis=1)]
+        if len(ends):
+            along = numpy.append(0, numpy.hypot(*numpy.diff(ends, axis=0).T).cumsum())
+            places = numpy.union1d(along, numpy.arange(0, along[-1], 4))
+            spots.append(numpy.stack([numpy.interp(places, along, column) for column in ends.T], axis=1))
+    return spots
+
+
+def make_room_above(text: Any) -> None:
+    axes = text.axes
+    share = min(0.6, text.get_window_extent().height / axes.get_window_extent().height + 0.08)
+    bottom, top = (axes.transData.inverted().transform(axes.transAxes.transform((0, y)))[1] for y in (0, 1))
+    scale = axes.yaxis.get_transform()
+    low, high = scale.transform([bottom, top])
+    axes.set_ylim(bottom, scale.inverted().transform([low + (high - low) / (1 - share)])[0])
 
 
 def letters(text: str) -> int:

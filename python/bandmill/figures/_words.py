@@ -32,6 +32,8 @@ EQUATION_NAMES = {
     "hyperdiffusion": "hyperdiffusion",
 }
 
+NO_ERROR = "no error (too few groups of runs have a fit)"
+
 
 def number(value: float, digits: int = 4) -> str:
     """For math mode: 0.01, 1.2\\times 10^{-6}."""
@@ -75,7 +77,21 @@ def assignments(result: Result, *names: str) -> list[str]:
 
 def problem(result: Result, *more: str) -> list[str]:
     """The equation's parameters, the grid, the step."""
-    return assignments(result, *EQUATION_OPTIONS.get(result.equation, ()), "length", "points", "time_step", *more)
+    names = (*EQUATION_OPTIONS.get(result.equation, ()), "length", "points", "time_step", *more)
+    return assignments(result, *names) + ends_of(result)
+
+
+def ends_of(result: Result) -> list[str]:
+    """Where they are not periodic."""
+    ends, value = result.options().get("ends", "periodic"), result.number("end-value")
+    if ends == "periodic":
+        return []
+    return [f"{ends} ends" + (f" with $C = {number(value or 0)}$" if ends == "dirichlet" else "")]
+
+
+def mean_of(result: Result) -> list[str]:
+    """Where it is one, and not zero."""
+    return [] if result.number("mean") == 0 else assignments(result, "mean")
 
 
 def provenance(*results: Result) -> list[str]:
@@ -88,10 +104,26 @@ def provenance(*results: Result) -> list[str]:
     return parts
 
 
+def plain(name: str) -> str:
+    """A file's name for a title, where dollars begin mathematics."""
+    return name.replace("$", r"\$")
+
+
+def shared_and_own(words: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Of the words of several files: those of all of them, and what else each has."""
+    shared = [word for word in words[0] if all(word in others for others in words)]
+    return shared, [[word for word in own if word not in shared] for own in words]
+
+
+def by_file(results: list[Result], own: list[list[str]]) -> list[str]:
+    """What only some files have, behind their names."""
+    return [f"{plain(result.name)} ({', '.join(more)})" for result, more in zip(results, own, strict=True) if more]
+
+
 def seed_of(result: Result) -> list[str]:
     seed = result.number("seed")
     return [] if seed is None else [f"seed {seed:.0f}"]
 
 
-def runs(count: float) -> str:
-    return "1 run" if count == 1 else f"{count:,.0f} runs"
+def runs(count: float, lost: float | None = None) -> str:
+    return ("1 run" if count == 1 else f"{count:,.0f} runs") + (f" ({lost:,.0f} lost)" if lost else "")

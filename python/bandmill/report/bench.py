@@ -213,12 +213,22 @@ def sentence(cases: list[Case], unit: str) -> str:
     every = [(value, name, case) for case in cases for name, value in case.times.items()]
     if not every:
         return " Nothing was compared in this file."
-    best, worst = max(every, key=lambda e: e[0]), min(every, key=lambda e: e[0])
-    return (
-        f" Over all cases of the file: from {ratio(worst[0])} ({escaped(worst[1])}; {escaped(worst[2].about)}, "
-        f"{number(worst[2].batch)} {unit}) to {ratio(best[0])} ({escaped(best[1])}; {escaped(best[2].about)}, "
-        f"{number(best[2].batch)} {unit})."
-    )
+    told = [
+        f"{ratio(value)} ({escaped(name)}; {escaped(case.about)}, {number(case.batch)} {unit})"
+        for value, name, case in sorted(every, key=lambda e: e[0])
+    ]
+    if len(told) == 1:
+        return f" The only comparison of the file: {told[0]}."
+    return f" Over all cases of the file: from {told[0]} to {told[-1]}."
+
+
+def ceiling_of(summary: dict[str, Any]) -> str:
+    """What shares are shares of, in the file's own word."""
+    listed = [ceiling["operation"] for ceiling in summary.get("ceilings", [])]
+    word = str(summary.get("ceiling") or (listed[0] if listed else "copy"))
+    if "copy" in word:
+        return "a copy"
+    return escaped(f"{'an' if word[0] in 'aeiou' else 'a'} {word}")
 
 
 def section(name: str, results: Results) -> Section:
@@ -252,6 +262,7 @@ def section(name: str, results: Results) -> Section:
         body = figure(
             f"{name}-speed", label, escaped(meaning) + sentence(cases, unit), select(f"{name}-group", "Case", groups)
         )
+    head = [cell.replace("a copy", ceiling_of(results.summary)) for cell in head]
     words = 1 if head[0] not in ("n",) else 0
     listing = table(head, [case.row for case in cases], f"All {len(cases)} records of {results.name}", words)
     # A long list would bury the next section.

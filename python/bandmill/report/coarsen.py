@@ -56,6 +56,15 @@ def members_of(results: Results) -> int | None:
     return int(members) if members is not None else None
 
 
+def mean_of(results: Results) -> str:
+    """Of C; summaries of earlier versions do not tell it."""
+    mean = results.attributes.get("mean") if results.summary else results.options().get("mean")
+    try:
+        return number(None if mean is None else float(mean))
+    except ValueError:
+        return escaped(mean)
+
+
 def histograms_of(results: Results) -> dict[str, Any] | None:
     needed = ("histogram_time", "interface_histogram", "interfaces", "domain_size_histogram", "domain_size")
     found = [results.variables.get(name) for name in needed]
@@ -63,29 +72,52 @@ def histograms_of(results: Results) -> dict[str, Any] | None:
         return None
     times, counts, interfaces, sizes, middles = found
 
-    def trimmed(values: np.ndarray, axis: np.ndarray) -> tuple[list[list[float]], list[float]]:
+    def trimmed(values: np.ndarray, axis: np.ndarray, ends: list[int]) -> tuple[Any, Any, list[int]]:
+        """Shares, the bins, and which of the bins that hold what is beyond them, too, are not empty."""
         last = int(np.flatnonzero(values.sum(axis=0)).max(initial=0)) + 2
         share = values / np.maximum(values.sum(axis=1, keepdims=True), 1) * 100
-        return [rounded(row[:last], 5) for row in share], rounded(axis[:last])
+        beyond = [end for end in ends if values[:, end].any()]
+        return [rounded(row[:last], 5) for row in share], rounded(axis[:last]), beyond
 
-    interface_share, interface_axis = trimmed(counts, interfaces)
-    size_share, size_axis = trimmed(sizes, middles)
+    interface_share, interface_axis, interfaces_beyond = trimmed(counts, interfaces, [counts.shape[1] - 1])
+    size_share, size_axis, sizes_beyond = trimmed(sizes, middles, [0, sizes.shape[1] - 1])
     gamma, length = results.number("gamma"), results.number("length")
     return {
         "times": rounded(times, 6),
         "interfaces": interface_axis,
         "interfaceShare": interface_share,
+        "interfacesBeyond": interfaces_beyond,
         "sizes": size_axis,
         "sizeShare": size_share,
+        "sizesBeyond": sizes_beyond,
         "width": float(np.round(middles[1] - middles[0], 9)) if middles.size > 1 else 1.0,
         # l = L / (2 sqrt(2 gamma)) / n of a run with n interfaces that are far apart
         "quantum": length / (2 * math.sqrt(2 * gamma)) if gamma and length else None,
     }
 
 
+def has_column(results: Results, name: str) -> bool:
+    return name in (results.summary["samples"][0] if results.summary else results.variables)
+
+
+def losses_end(results: Results) -> float | None:
+    """From when on no more runs are lost, if some are: before that the means are also of runs that leave all bounds."""
+    if not has_column(results, "member_count"):
+        return None
+    counts, times = column(results, "member_count"), column(results, "time")
+    return float(times[counts == counts[-1]][0]) if counts[0] > counts[-1] else None
+
+
+def reach(mean: np.ndarray, error: np.ndarray, least: float) -> list[float]:
+    """What a picture must show: these means with their bands, and `least`."""
+    half = np.where(np.isfinite(error), Z95 * error, 0)
+    return [float(np.min(mean - half, initial=least)), float(np.max(mean + half, initial=least))]
+
+
 def curve(results: Results, index: int) -> dict[str, Any]:
     (time, mean, error), count = samples_of(results)
-    fit = fit_of(results)
+    fit, end = fit_of(results), losses_end(results)
+    late = time >= (end if end is not None else 0)
     given = {
         "name": results.name,
         "label": f"{results.name} (L = {pi_multiple(results.number('length'))})",
@@ -94,6 +126,8 @@ def curve(results: Results, index: int) -> dict[str, Any]:
         "mean": rounded(mean),
         "band": rounded(Z95 * error, 4),
         "samples": count,
+        "lossesEnd": end,
+        "reach": reach(mean[late], error[late], 1),  # l of a state within bounds is 1 or more
         "fit": None,
         "histograms": histograms_of(results),
     }
@@ -103,7 +137,10 @@ def curve(results: Results, index: int) -> dict[str, Any]:
         inside = (time >= fit["from"] * (1 - 1e-9)) & (time <= fit["to"] * (1 + 1e-9))
         given["residual"] = rounded(np.where(inside, mean - line, np.nan), 5)
         away = np.abs(mean - line)[inside]
-        given["largestResidual"] = float(away.max(initial=0))
+        shown = inside & late if (inside & late).any() else inside  # the window may end before the last loss
+        given["residualReach"] = max(map(abs, reach((mean - line)[shown], error[shown], 0)))
+        given["reach"] = reach(mean[late | shown], error[late | shown], 1)
+        given["largestResidual"] = float(away.max()) if away.size else None  # a summary has few samples
         known = np.isfinite(error[inside])  # one run alone has no standard error
         given["outside"] = float(np.mean((away > Z95 * error[inside])[known])) if known.any() else None
     return given
@@ -119,13 +156,25 @@ def comparison(first: dict[str, float | None], other: dict[str, float | None], n
     return f" The slope of {escaped(name)} differs from it by {with_error(gap, error)}, {verdict}."
 
 
+def left_out(cut: list[dict[str, Any]]) -> str:
+    """What the axes do not show, of files with lost runs."""
+    if not cut:
+        return ""
+    files = "; ".join(f"{escaped(c['name'])} until t = {number(c['lossesEnd'])}" for c in cut)
+    return (
+        f" Runs were lost ({files}): what they add to the means before that leaves all bounds, so the axes are made for "
+        "the means after it and for fits that end before it, and other early ones may lie outside."
+    )
+
+
 def meaning(curves: list[dict[str, Any]]) -> str:
     fitted = [c for c in curves if c["fit"]]
+    cut = [c for c in curves if c["lossesEnd"] is not None]
     banded = any(half is not None for c in curves for half in c["band"])
     text = "The mean size l of domains against time on a logarithmic scale"
     text += ", with its 95 % band (±1.96 standard errors)" if banded else ""
     if not fitted:
-        return text + ". These runs are too short for a fit."
+        return text + ". These runs are too short for a fit." + left_out(cut)
     text += f"{',' if banded else ''} and the line fitted to it (dashed)."
     first = fitted[0]["fit"]
     text += (
@@ -137,12 +186,17 @@ def meaning(curves: list[dict[str, Any]]) -> str:
     else:
         text += ": these runs show no growth."
     text += "".join(comparison(first, other["fit"], other["name"]) for other in fitted[1:2])
-    worst = max(c["largestResidual"] for c in fitted)
-    text += f" The lower panel shows how far the means are from their lines: {number(worst, 2)} at most in the fit's window."
-    outside = [c["outside"] for c in fitted if c["outside"] is not None]
-    if not outside:
+    text += left_out(cut)
+    judged = [c for c in fitted if c["outside"] is not None]  # those with a band, if there are any
+    worst = max((c["largestResidual"] for c in judged or fitted if c["largestResidual"] is not None), default=None)
+    if worst is None:
+        return text + " The lower panel is empty: there are no samples in the fit's window."
+    text += " The lower panel shows how far the means are from their lines: "
+    text += f"{number(worst, 2)} at most in the fit's window"
+    text += f" of {', '.join(escaped(c['name']) for c in judged)}." if 0 < len(judged) < len(fitted) else "."
+    if not judged:
         return text + " There is no band: how much of that is chance cannot be told from one run."
-    if max(outside) > 0.1:  # 0.05 is what chance would give
+    if max(c["outside"] for c in judged) > 0.1:  # 0.05 is what chance would give
         return text + " Where zero is outside the band, that is not chance: the law is not exactly a straight line."
     return text + " Zero is inside the band nearly everywhere: the straight line is as good as these runs can tell."
 
@@ -161,12 +215,13 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
                 window,
                 pi_multiple(results.number("length")),
                 number(results.number("gamma")),
+                mean_of(results),
                 number(results.number("points")),
                 number(members_of(results)),
                 number(results.number("lost_members")),
             ]
         )
-    head = ["file", "slope", "intercept", "r", "window in t", "L", "γ", "points", "runs", "lost"]
+    head = ["file", "slope", "intercept", "r", "window in t", "L", "γ", "mean of C", "points", "runs", "lost"]
     if not any(given["fit"] for given in curves):
         return table(head, rows, "The runs", cards=True)
     error = " (± at 95 %, from the scatter of groups of runs)" if any("±" in row[1] for row in rows) else ""

@@ -1,7 +1,7 @@
 // Growth of domains, convergence, benchmarks: lines and bars.
 
-const legendInside = (more = {}) => ({x: 0.015, y: 0.985, xanchor: "left", yanchor: "top", bgcolor: "rgba(255,255,255,.85)",
-                                      font: {size: narrow() ? 11 : 12.5}, ...more});
+const legendAbove = () => ({orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom",
+                            font: {size: narrow() ? 11 : 12.5}});
 
 function ribbon(x, middle, half, colour, more) {
   const keep = x.map((_, i) => i).filter((i) => middle[i] !== null && half[i] !== null);
@@ -43,11 +43,19 @@ function drawLaw(name, curves) {
   const starts = curves.map((curve) => Math.max(curve.time[0], curve.fit ? curve.fit.from / 10 : 0));
   const last = Math.max(...curves.map((curve) => curve.time[curve.time.length - 1]));
   const range = [Math.log10(Math.min(...starts)) - 0.05, Math.log10(last) + 0.05];
-  return plot(name + "-law", curves.flatMap(lawTraces), {
-    height: narrow() ? 520 : 560, legend: legendInside(),
+  // Where runs were lost, only what comes after that says how high the axis must be.
+  const lost = curves.some((curve) => curve.lossesEnd !== null);
+  const ends = [Math.min(...curves.map((curve) => curve.reach[0])), Math.max(...curves.map((curve) => curve.reach[1]))];
+  const rests = fitted ? Math.max(...curves.map((curve) => curve.residualReach || 0)) : 0;
+  const around = ([low, high]) => low < high && {range: [low - 0.05 * (high - low), high + 0.05 * (high - low)]};
+  const traces = curves.flatMap(lawTraces);
+  const entries = traces.filter((trace) => trace.showlegend !== false).length;
+  return plot(name + "-law", traces, {
+    height: (narrow() ? 500 : 530) + 22 * Math.ceil(entries / (narrow() ? 1 : 2)), legend: legendAbove(),
     xaxis: axis("time t", {type: "log", range, anchor: fitted ? "y2" : "y", dtick: 1, exponentformat: "power"}),
-    yaxis: axis(narrow() ? "mean of l" : "mean domain size l", {domain: [fitted ? 0.33 : 0, 1]}),
-    ...(fitted && {yaxis2: axis("l − fit", {domain: [0, 0.26], zeroline: true, zerolinecolor: "#1b2733", nticks: 5})})});
+    yaxis: axis(narrow() ? "mean of l" : "mean domain size l", {domain: [fitted ? 0.33 : 0, 1], ...(lost && around(ends))}),
+    ...(fitted && {yaxis2: axis("l − fit", {domain: [0, 0.26], zeroline: true, zerolinecolor: "#1b2733", nticks: 5,
+                                            ...(lost && around([-rests, rests]))})})});
 }
 
 function quantumLines(histogram) {
@@ -64,6 +72,11 @@ function quantumLines(histogram) {
       font: {size: 11, color: "#4d5b69"}}))};
 }
 
+const BEYOND = "#8b98a5";
+
+// Grey: the ends of the bins where these hold what is beyond them, too.
+const shades = (values, beyond, colour) => values.map((_, i) => (beyond.includes(i) ? BEYOND : colour));
+
 function drawHistograms(name, curves) {
   const curve = curves[byId(name + "-file").value];
   const data = curve.histograms;
@@ -75,19 +88,23 @@ function drawHistograms(name, curves) {
   const mean = counts.reduce((sum, share, i) => sum + share * data.interfaces[i], 0) / 100;
   const top = counts.indexOf(Math.max(...counts));
   byId(name + "-said").textContent = `At t = ${show(data.times[at])} the runs of ${curve.name} have ${show(mean, 3)} ` +
-    `interfaces on average; most often ${data.interfaces[top]} (${show(counts[top], 3)} % of the runs).`;
+    `interfaces on average; most often ${data.interfaces[top]} (${show(counts[top], 3)} % of the runs).` +
+    (data.interfacesBeyond.length + data.sizesBeyond.length ? " Grey bars at an end hold all that is beyond it, too." : "");
   const across = narrow() ? [[0, 1], [0, 1]] : [[0, 0.46], [0.56, 1]];
   const up = narrow() ? [[0.6, 1], [0, 0.36]] : [[0, 0.93], [0, 0.93]];
   const most = (shares) => Math.max(...shares.flat()) * 1.05;
   return plot(name + "-histograms", [
-    {type: "bar", x: data.interfaces, y: counts, marker: {color: curve.colour}, width: 0.9,
+    {type: "bar", x: data.interfaces, y: counts, width: 0.9,
+     marker: {color: shades(data.interfaces, data.interfacesBeyond, curve.colour)},
      hovertemplate: "%{x} interfaces: %{y:.3g} %<extra></extra>"},
-    {type: "bar", x: data.sizes, y: sizes, xaxis: "x2", yaxis: "y2", marker: {color: curve.colour}, width: data.width,
+    {type: "bar", x: data.sizes, y: sizes, xaxis: "x2", yaxis: "y2", width: data.width,
+     marker: {color: shades(data.sizes, data.sizesBeyond, curve.colour)},
      hovertemplate: "l = %{x:.3g}: %{y:.3g} %<extra></extra>"}], {
     height: narrow() ? 520 : 360, showlegend: false, ...quantumLines(data),
     xaxis: axis("interfaces of a run", {domain: across[0], anchor: "y", range: [-1, data.interfaces.at(-1) + 1]}),
     yaxis: axis("share of runs, %", {domain: up[0], range: [0, most([counts])]}),
-    xaxis2: axis("domain size l of a run", {domain: across[1], anchor: "y2", range: [0.8, data.sizes.at(-1) + 0.1]}),
+    xaxis2: axis("domain size l of a run", {
+      domain: across[1], anchor: "y2", range: [data.sizesBeyond.includes(0) ? 0 : 0.8, data.sizes.at(-1) + 0.1]}),
     yaxis2: axis(narrow() ? "share of runs, %" : "", {domain: up[1], anchor: "x2", range: [0, most([sizes])]})});
 }
 
@@ -119,10 +136,12 @@ report.draw.converge = (name, data) => redrawn(() => plot(name + "-orders", data
   xaxis: axis("points of the grid", {type: "log", ...ticksAt(data.lines.flatMap((line) => line.points))}),
   yaxis: axis("E, difference from half as many points", {type: "log", exponentformat: "power", dtick: 1})}));
 
+// On a logarithmic axis: at the values, except those too close to the one before for both to be read.
 function ticksAt(values) {
-  let every = [...new Set(values)].sort((a, b) => a - b);
-  const most = narrow() ? 5 : 10;
-  while (every.length > most) every = every.filter((_, i) => i % 2 === 0);
+  const all = [...new Set(values)].sort((a, b) => a - b);
+  const apart = Math.log(all.at(-1) / all[0]) / (narrow() ? 5 : 10);
+  const every = [];
+  for (const value of all) if (!every.length || Math.log(value / every.at(-1)) > 0.999 * apart) every.push(value);
   const short = (n) => n >= 2 ** 20 && n % 2 ** 20 === 0 ? n / 2 ** 20 + " Mi"
     : n >= 2 ** 14 && n % 1024 === 0 ? n / 1024 + " Ki" : String(n);
   return {tickvals: every, ticktext: every.map(short), minor: {ticks: ""}};
@@ -134,7 +153,8 @@ function drawSpeed(name, data) {
   const traces = data.series.map((label, s) => {
     const points = records.filter((record) => s in record.times).sort((a, b) => a.batch - b.batch);
     const look = data.styles[s];
-    const isCurve = new Set(points.map((p) => p.batch)).size === points.length; // not shapes of one size
+    const count = (key) => new Set(points.map((p) => p[key])).size;
+    const isCurve = count("batch") === points.length && count("about") === 1; // a line does not join different shapes
     return {x: points.map((p) => p.batch), y: points.map((p) => p.times[s]), text: points.map((p) => plain(p.about)),
             name: plain(label), mode: isCurve ? "lines+markers" : "markers",
             line: {color: look.colour, width: 2, dash: look.dash},
@@ -146,10 +166,11 @@ function drawSpeed(name, data) {
   const ends = [Math.min(-0.05, Math.min(...every) - 0.1), Math.max(...every) + 0.12];
   return plot(name + "-speed", traces, {
     height: (narrow() ? 360 : 420) + below, showlegend: true,
-    legend: {orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom", font: {size: narrow() ? 11 : 12.5}},
+    legend: legendAbove(),
     shapes: [{type: "line", xref: "paper", x0: 0, x1: 1, y0: 1, y1: 1, line: {color: "#1b2733", width: 1.4, dash: "dash"}}],
     xaxis: axis(data.batchName, {type: "log", ...ticksAt(records.map((record) => record.batch))}),
-    yaxis: axis("times as fast", {type: "log", range: ends, dtick: ends[1] - ends[0] < 2.2 ? "D2" : 1})});
+    yaxis: axis("times as fast", {type: "log", range: ends, ...(ends[1] - ends[0] < 2.2 ? logTicks(...ends.map((e) => 10 ** e))
+      : {dtick: 1})})});
 }
 
 report.draw.bench = (name, data) => {

@@ -70,9 +70,8 @@ def counts_table(classes: np.ndarray, settled: np.ndarray | None, panels: list[d
         cells = classes[index].size
         counts = [(classes[index] == kind).sum() for kind in (0, 1, 2, -1)]
         row = [escaped(panel_label(panel))] + [f"{number(int(c))} ({c / cells:.1%})" for c in counts[:3]]
-        rows.append(
-            row + [number(int(counts[3])), number(int((settled[index] == 0).sum())) if settled is not None else "–"]
-        )
+        moving = (settled[index] == 0) & (classes[index] >= 0) if settled is not None else None  # as the program counts
+        rows.append(row + [number(int(counts[3])), "–" if moving is None else number(int(moving.sum()))])
     head = ["panel", "A0 moves", "A1 held", "A2 wave", "not finite", "not settled"]
     return table(head, rows, "Cells of each class", cards=True)
 

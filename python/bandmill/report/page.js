@@ -22,11 +22,11 @@ async function inflate(text) {
 }
 
 // Undoes encode.py: bytes apart, differences, codes.
-async function unpack(given) {
+async function unpack(given, Numbers = Float32Array) {
   const bytes = await inflate(given.data);
   const count = bytes.length / 2;
   const width = given.shape[given.shape.length - 1] || 1;
-  const values = new Float32Array(count);
+  const values = new Numbers(count);
   let code = 0, first = 0;
   for (let i = 0; i < count; i++) {
     const zigzag = bytes[i] | (bytes[count + i] << 8);
@@ -56,6 +56,15 @@ function show(value, digits = 4) {
 function axis(title, more = {}) {
   return {title: {text: title, standoff: 8}, gridcolor: "#e6ebf0", linecolor: "#4d5b69", ticks: "outside", tickcolor: "#4d5b69",
           showline: true, zeroline: false, automargin: true, ...more};
+}
+
+// Of a logarithmic axis between two values: as few digits as give three labels.
+function logTicks(low, high) {
+  const inside = (digits) => [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6].flatMap((e) => digits.map((d) => d * 10 ** e))
+    .filter((value) => value >= low && value <= high).map((value) => Number(value.toPrecision(3)));
+  const found = [[1], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]].map(inside);
+  const tickvals = found.find((values) => values.length > 2) || found[2];
+  return {tickvals, ticktext: tickvals.map((value) => show(value))};
 }
 
 const MOVING = "position η = x − vt"; // of forced runs, whose frame moves with the forcing

@@ -41,12 +41,14 @@ def plotly_script() -> str:
 def sections_of(files: list[Results]) -> list[Section]:
     """Files of a kind that can be compared share a section; the order is that of the first file of each."""
     sections: list[Section] = []
+    firsts: list[str] = []  # the name of the first file of each
     done: set[str] = set()
     for results in files:
         subject = results.subject
         if subject in done:
             continue
         name = f"s{len(sections)}"
+        firsts.append(results.name)
         together = [r for r in files if r.subject == subject] if subject in TOGETHER else [results]
         try:
             if subject in TOGETHER:
@@ -60,7 +62,11 @@ def sections_of(files: list[Results]) -> list[Section]:
             raise ReportError(
                 f"{names}: not a complete file of bandmill {results.kind} ({what}): make it again"
             ) from error
-    return sections
+    titles = [section.title for section in sections]
+    return [
+        dataclasses.replace(section, title=f"{section.title}: {name}") if titles.count(section.title) > 1 else section
+        for section, name in zip(sections, firsts, strict=True)
+    ]
 
 
 def asset(name: str) -> str:

@@ -1,13 +1,5 @@
 // Growth of domains in planes: power laws on logarithmic axes.
 
-function logTicks(low, high) {
-  const inside = (digits) => [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6].flatMap((e) => digits.map((d) => d * 10 ** e))
-    .filter((value) => value >= low && value <= high).map((value) => Number(value.toPrecision(3)));
-  const found = [[1], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]].map(inside);
-  const tickvals = found.find((values) => values.length > 2) || found[2];
-  return {tickvals, ticktext: tickvals.map((value) => show(value))};
-}
-
 function powerTraces(curve, index, which) {
   const {mean, band, fit, fitLabel} = curve.measures[which];
   const group = {legendgroup: curve.name, ...(which === 1 && {xaxis: "x2", yaxis: "y2"})};
@@ -47,7 +39,7 @@ function drawPowers(name, curves) {
   const up = narrow() ? [[0.57, 1], [0, 0.43]] : [[0, 1], [0, 1]];
   return plot(name + "-powers", traces, {
     height: (narrow() ? 620 : 400) + 22 * rows,
-    legend: {orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom", font: {size: narrow() ? 11 : 12.5}},
+    legend: legendAbove(),
     xaxis: log("time t", times, {domain: across[0], anchor: "y"}),
     yaxis: log("mean domain size l", reach(0), {domain: up[0]}),
     xaxis2: log("time t", times, {domain: across[1], anchor: "y2"}),

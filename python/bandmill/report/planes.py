@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .coarsen import Z95, members_of, rounded, samples_of, thinning
+from .coarsen import Z95, column, has_column, mean_of, members_of, rounded, samples_of, thinning
 from .markup import Section, escaped, figure, number, pi_multiple, provenance, style, table, with_error
 from .readers import Results
 
@@ -65,6 +65,22 @@ def extent(results: Results) -> str:
     return " × ".join(pi_multiple(results.number(f"length_{axis}")) for axis in "xy")
 
 
+def without_length(results: Results) -> str:
+    """Why means of the area per length are missing, or are those of some runs only."""
+    if not has_column(results, "interface_left_out"):  # written by an earlier version
+        return ""
+    beyond = column(results, "interface_left_out") - column(results, "left_out")  # what l leaves out, too, is lost
+    if (beyond > 0).any():
+        samples, most = int((beyond > 0).sum()), int(beyond.max())
+        return (
+            f" In {escaped(results.name)} interfaces are too long to be summed up in {number(samples)} of "
+            f"{number(beyond.size)} samples: there up to {number(most)} runs are left out of the area per length."
+        )
+    if not np.isfinite(column(results, "domain_length")).any():
+        return f" In {escaped(results.name)} no run has interfaces."
+    return ""
+
+
 def meaning(curves: list[dict[str, Any]]) -> str:
     text = (
         "The mean size of domains in planes against time, both axes logarithmic, by two measures: "
@@ -79,7 +95,7 @@ def meaning(curves: list[dict[str, Any]]) -> str:
     text += " Theory has t^(1/3) (Lifshitz and Slyozov; grey lines)"
     error = first["exponent_error95"]
     if not error:
-        return text + "; how far chance moves the exponent cannot be told from so few runs."
+        return text + "; how far chance moves the exponent cannot be told: too few groups of runs have a fit."
     if abs(first["exponent"] - THEORY) <= error:
         return text + ", which is within the error of l's exponent."
     return text + (
@@ -104,13 +120,14 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
                 f"{number(size['from'])} to {number(size['to'])}" if size else "–",
                 extent(results),
                 number(results.number("gamma")),
+                mean_of(results),
                 " × ".join(map(number, points)),
                 number(members_of(results)),
                 number(results.number("lost_members")),
             ]
         )
     head = ["file", "exponent of l", "prefactor", "r", "exponent of area per length", "prefactor of it", "window in t"]
-    head += ["plane", "γ", "points", "runs", "lost"]
+    head += ["plane", "γ", "mean of C", "points", "runs", "lost"]
     fitted = any(given["measures"][0]["fit"] for given in curves)
     error = " (± at 95 %, from the scatter of groups of runs)" if any("±" in row[1] for row in rows) else ""
     return table(head, rows, f"The fits: prefactor · t^exponent{error}" if fitted else "The runs", cards=True)
@@ -119,6 +136,7 @@ def fit_table(files: list[Results], curves: list[dict[str, Any]]) -> str:
 def section(name: str, files: list[Results]) -> Section:
     curves = [curve(results, index) for index, results in enumerate(files)]
     label = "Two line plots on logarithmic axes: domain size l, and area per length of interfaces, against time."
-    body = figure(f"{name}-powers", label, meaning(curves), height=460) + fit_table(files, curves) + thinning(curves)
+    caption = meaning(curves) + "".join(without_length(results) for results in files)
+    body = figure(f"{name}-powers", label, caption, height=460) + fit_table(files, curves) + thinning(curves)
     body += "".join(provenance(results) for results in files)
     return Section(name, "Growth of domains in planes", body, "planes", {"curves": curves})

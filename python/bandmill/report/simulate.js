@@ -3,15 +3,11 @@
 const PHASES = [[0, "#0072B2"], [0.5, "#ffffff"], [1, "#D55E00"]];
 
 report.draw.simulate = async (name, data) => {
-  const values = await unpack(data.field);
-  const [, records, points] = data.field.shape;
-  const profile = (member, record) => {
-    const start = (member * records + record) * points;
-    return values.subarray(start, start + points);
-  };
-  // Of one member: another may have left all bounds.
-  const largest = (member) => values.subarray(member * records * points, (Number(member) + 1) * records * points)
-    .reduce((top, value) => Number.isFinite(value) ? Math.max(top, Math.abs(value)) : top, 0) || 1;
+  const values = [];
+  for (const field of data.fields) values.push(await unpack(field, Float64Array)); // runs may be of any size
+  const [records, points] = data.fields[0].shape;
+  const profile = (member, record) => values[member].subarray(record * points, (record + 1) * points);
+  const largest = (member) => values[member].reduce((top, value) => Number.isFinite(value) ? Math.max(top, Math.abs(value)) : top, 0) || 1;
   const member = byId(name + "-member"), slider = byId(name + "-time");
   const field = name + "-field";
   const position = data.position === "x" ? "position x" : MOVING;
@@ -20,7 +16,7 @@ report.draw.simulate = async (name, data) => {
                          line: {color: "#000", width: 1.6, dash: "dot"}});
   const drawField = () => {
     const lines = Array.from({length: records}, (_, t) => profile(member.value, t));
-    const rows = Array.from({length: points}, (_, x) => Float32Array.from(lines, (line) => line[x]));
+    const rows = Array.from({length: points}, (_, x) => Float64Array.from(lines, (line) => line[x]));
     const most = largest(member.value);
     const bar = narrow() ? {orientation: "h", y: -0.32, thickness: 12, len: 1} : {thickness: 14, len: 1};
     return plot(field, [
@@ -36,7 +32,9 @@ report.draw.simulate = async (name, data) => {
     byId(name + "-time-shown").textContent = "t = " + show(data.time[at]);
     const known = line.filter(Number.isFinite);
     const changes = line.reduce((sum, value, i) => sum + (value * line[(i + 1) % points] < 0 ? 1 : 0), 0);
-    byId(name + "-said").textContent = known.length === 0 ? `At t = ${show(data.time[at])} this run is not finite.` :
+    const lost = data.lostFrom[member.value];
+    byId(name + "-said").textContent = known.length === 0
+      ? `At t = ${show(data.time[at])} this run is lost, since t = ${show(lost)} at the latest.` :
       `At t = ${show(data.time[at])}: C from ${show(Math.min(...known))} to ${show(Math.max(...known))}, ` +
       `mean ${show(known.reduce((a, b) => a + b, 0) / known.length, 3)}, ${changes} sign changes.`;
     const most = largest(member.value);
