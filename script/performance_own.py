@@ -5,8 +5,8 @@ SMALL = 2**22  # unknowns; below that a launch counts more than memory
 LEAST_SHARE = 0.75  # of a solve, on a GPU
 
 TEXT = """A matrix for every system. **Solve** with a factor made before, and **both**: factor and solve in one call that
-leaves the matrices alone. Shares of a copy count what has to be moved: factor or diagonals, right-hand side and solution,
-each once. Long open systems are [split over thread blocks or solved in pieces](solver.md#long-open-systems-on-a-gpu) where
+leaves the matrices alone. Shares of a copy (on a CPU of an in-place scale) count what has to be moved: factor or diagonals,
+right-hand side and solution, each once. Long open systems are [split over thread blocks or solved in pieces](solver.md#long-open-systems-on-a-gpu) where
 that is possible, and nothing else is moved. With other long systems y goes to memory and back between the two sweeps as far
 as it is not kept on chip. In brackets: the share that counts this for the rows that all of a multiprocessor's shared memory
 could not keep (an H200's: 912 rows of 256 bytes; the kernels keep some 600, and the second-level cache catches a few more).
@@ -14,8 +14,6 @@ could not keep (an H200's: 912 rows of 256 bytes; the kernels keep some 600, and
 
 # What a file of its own was measured for.
 REASONS = {
-    "own-million": "A million systems, with rivals; those of 256 rows are missing here.",
-    "own-million-again": "Those of them that come closest to cuSPARSE, after factor and solve in one call became faster.",
     "own-stiff": "Systems that are too long to be split, with a stiff matrix (sigma = 1,000), which cannot be solved in "
                  "pieces: their y has to go through memory, so that 5/7 = 0.71 is the most that the first share can be.",
 }
@@ -72,7 +70,8 @@ def own_section(table, every):
         layouts = {r["layout"] for r in run["records"]}
         for r in run["records"]:
             if r["blocks"] + r["chunks"] == 0:  # else it is a trial of other launches
-                key = (*([r["layout"]] if len(layouts) > 1 else []), r["dtype"], f"{r['batch']:,}", f"{r['n']:,}")
+                batch = f"{r['batch']:,}" + (" (in cache)" if r.get("cache_resident") else "")
+                key = (*([r["layout"]] if len(layouts) > 1 else []), r["dtype"], batch, f"{r['n']:,}")
                 rows.setdefault(key, {})[(r["half_bandwidth"], r["boundary"])] = cells(r, cuda)
         head = (["layout"] if len(layouts) > 1 else []) + ["precision", "systems", "n"]
         for w, boundary in KINDS:
@@ -84,6 +83,8 @@ def own_section(table, every):
                 line += kinds.get(kind, ["", "", ""])[:3 if kind[1] == "open" else 2]
             lines.append(line)
         reason = REASONS.get(path.stem.partition("-")[2], "")
-        parts += [f"`bench/results/{path.name}`: {run['device']}; {run['date']}, commit {run['commit']}. {reason}".rstrip(),
+        isa = "" if cuda else f", {run['threads']} threads, instruction set {run['isa']}"
+        parts += [f"`bench/results/{path.name}`: {run['device']}{isa}; {run['date']}, commit {run['commit']}. "
+                  f"{reason}".rstrip(),
                   verdicts(run["records"], cuda), table(head, lines)]
     return "\n\n".join(["## Matrices of their own", TEXT] + [part for part in parts if part]) if parts else ""
