@@ -109,7 +109,7 @@ void write(bandmill::DataFile& file, const PlaneCoarseningResult& result) {
 
 // What has no logarithm is not in the fit.
 std::string fit_line(const char* name, const PowerFit& fit, const PlaneCoarseningResult& result,
-                     const std::string& obstacle) {
+                     const std::string& obstacle, const std::string& obstacle_of_a_group) {
     if (!std::isfinite(fit.exponent)) return fmt::format("{:<8} no fit: there are samples {}\n", name, obstacle);
     const std::string error = std::isfinite(fit.exponent_error) ? fmt::format(" +- {:.4f}", fit.exponent_error) : "";
     std::string text = fmt::format("{:<8} {:.4f} t^({:.4f}{})   r = {}\n", name, fit.prefactor, fit.exponent, error,
@@ -119,21 +119,30 @@ std::string fit_line(const char* name, const PowerFit& fit, const PlaneCoarsenin
                             obstacle);
     if (fit.groups < result.groups && result.groups > 1)
         text += fmt::format("         ({} {} of {} groups of runs: the others have samples {})\n",
-                            error.empty() ? "no +- from" : "+- from", fit.groups, result.groups, obstacle);
+                            error.empty() ? "no +- from" : "+- from", fit.groups, result.groups, obstacle_of_a_group);
     return text;
 }
 
 // Of the samples in the fit's window: why some have no area per interface length.
-std::string no_length_text(const PlaneCoarseningResult& result) {
-    bool left_out = false, none = false;
+struct NoLength {
+    std::string samples = "without lines C = 0", groups = samples;
+};
+NoLength no_length_text(const PlaneCoarseningResult& result) {
+    bool left_out = false, none = false, some_left_out = false;
     const double slack = 1e-9 * result.fit_to; // as the fit has it
     for (std::size_t i = 0; i < result.times.size(); ++i) {
         if (result.times[i] < result.fit_from - slack || result.times[i] > result.fit_to + slack) continue;
         left_out = left_out || std::isnan(result.interfaces[i]); // of all members: there is no mean
         none = none || result.interfaces[i] == 0;
+        some_left_out = some_left_out || result.interfaces_left_out[i] > 0;
     }
-    if (!left_out) return "without lines C = 0";
-    return none ? "whose interfaces are left out, and some without lines C = 0" : "whose interfaces are left out";
+    NoLength text;
+    if (left_out)
+        text.samples =
+            none ? "whose interfaces are left out, and some without lines C = 0" : "whose interfaces are left out";
+    if (some_left_out)
+        text.groups = "whose interfaces are left out, or without lines C = 0"; // groups are not looked at
+    return text;
 }
 
 // Samples that lack interfaces of some members or of all: a fine grid of a large plane has that many in noise.
@@ -155,8 +164,10 @@ std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult&
     text += left_out_text(result.left_out.back()) + left_out_lengths_text(result);
     if (result.window_samples < 2) return text + no_fit_text(result.fit_from, result.fit_to, spec.until);
     text += fmt::format("\nfit for {:.4g} <= t <= {:.4g}\n", result.fit_from, result.fit_to);
-    text += fit_line("l", result.size_fit, result, "whose l is not finite and above 0");
-    text += fit_line("length", result.length_fit, result, no_length_text(result));
+    const std::string no_size = "whose l is not finite and above 0";
+    text += fit_line("l", result.size_fit, result, no_size, no_size);
+    const NoLength no_length = no_length_text(result);
+    text += fit_line("length", result.length_fit, result, no_length.samples, no_length.groups);
     if (result.groups > 1)
         text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.groups);
     return text + "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "

@@ -140,7 +140,9 @@ template <class T> int converge(Options& options, bandmill::Communicator& ranks)
     const SummaryFile summary(options, ranks.is_root());
     const bool quiet = options.flag("quiet") || summary.to_stdout(), to_file = options.given("out");
     StudyFiles files(to_file ? options["out"] : "none", "");
+    if (to_file && !options["json"].empty()) files.refuse_own(options["json"]);
     if (options.flag("dry-run")) {
+        if (to_file) files.try_folder();
         double work = 0;
         for (std::int64_t points = spec.fewest_points / 2; points <= spec.most_points; points *= 2)
             work += spec.until * spec.steps_per_spacing / spec.length * std::pow(static_cast<double>(points), 2);

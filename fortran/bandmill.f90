@@ -14,8 +14,8 @@ module bandmill
     bandmill_edges_even, bandmill_edges_odd, bandmill_edges_even_at_point, bandmill_edges_odd_at_point
   use bandmill_c, only: bandmill_c_cuda_built, bandmill_last_error, bandmill_last_error_row, bandmill_c_status_name, &
     bandmill_c_version
-  use bandmill_own, only: bandmill_batch_factor, bandmill_solve_once, assignment(=)
-  use bandmill_solver, only: bandmill_factor, assignment(=)
+  use bandmill_own, only: bandmill_batch_factor, bandmill_solve_once
+  use bandmill_solver, only: bandmill_factor
   use bandmill_stencils, only: bandmill_apply
   use bandmill_support, only: text_of
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t

@@ -5,7 +5,7 @@ module bandmill_own
   use bandmill_support
   implicit none
   private
-  public :: bandmill_batch_factor, bandmill_solve_once, assignment(=)
+  public :: bandmill_batch_factor, bandmill_solve_once
 
   ! The factored matrices of a batch. They are released when the variable goes; an assignment shares them.
   type :: bandmill_batch_factor
@@ -28,11 +28,6 @@ module bandmill_own
   ! diagonals for pentadiagonal ones. status(system) is 0, or the row whose pivot cannot be used.
   interface bandmill_solve_once
     module procedure once_tridiagonal_f64, once_tridiagonal_f32, once_pentadiagonal_f64, once_pentadiagonal_f32
-  end interface
-
-  ! Of arrays; of variables it is bound to the type.
-  interface assignment(=)
-    module procedure copy_array, copy_to_all
   end interface
 
 contains
@@ -264,28 +259,6 @@ contains
     number = other%held%number
     call bandmill_number_share(number)
     call replace(self%held, number)
-  end subroutine
-
-  ! Not elemental: for those gfortran takes arrays through temporaries, whose elements are not the variables.
-  subroutine copy_array(self, others)
-    type(bandmill_batch_factor), intent(inout) :: self(:)
-    type(bandmill_batch_factor), intent(in) :: others(:)
-    integer(c_int64_t) :: numbers(size(others))
-    integer :: k
-    numbers = others%held%number
-    call share(numbers, size(self))
-    do k = 1, size(self)
-      call replace(self(k)%held, numbers(k))
-    end do
-  end subroutine
-
-  subroutine copy_to_all(self, other)
-    type(bandmill_batch_factor), intent(inout) :: self(:)
-    type(bandmill_batch_factor), intent(in) :: other
-    integer :: k
-    do k = 1, size(self)
-      call copy(self(k), other)
-    end do
   end subroutine
 
   impure elemental subroutine finalize(self)

@@ -5,7 +5,7 @@ module bandmill_solver
   use bandmill_support
   implicit none
   private
-  public :: bandmill_factor, assignment(=)
+  public :: bandmill_factor
 
   ! A factored matrix. It is released when the variable goes; an assignment shares it.
   type :: bandmill_factor
@@ -26,11 +26,6 @@ module bandmill_solver
     procedure, private :: out_of_place_f64_1, out_of_place_f64_2, out_of_place_f32_1, out_of_place_f32_2
     final :: finalize
   end type
-
-  ! Of arrays; of variables it is bound to the type.
-  interface assignment(=)
-    module procedure copy_array, copy_to_all
-  end interface
 
 contains
 
@@ -165,28 +160,6 @@ contains
     number = other%held%number
     call bandmill_number_share(number)
     call replace(self%held, number)
-  end subroutine
-
-  ! Not elemental: for those gfortran takes arrays through temporaries, whose elements are not the variables.
-  subroutine copy_array(self, others)
-    type(bandmill_factor), intent(inout) :: self(:)
-    type(bandmill_factor), intent(in) :: others(:)
-    integer(c_int64_t) :: numbers(size(others))
-    integer :: k
-    numbers = others%held%number
-    call share(numbers, size(self))
-    do k = 1, size(self)
-      call replace(self(k)%held, numbers(k))
-    end do
-  end subroutine
-
-  subroutine copy_to_all(self, other)
-    type(bandmill_factor), intent(inout) :: self(:)
-    type(bandmill_factor), intent(in) :: other
-    integer :: k
-    do k = 1, size(self)
-      call copy(self(k), other)
-    end do
   end subroutine
 
   impure elemental subroutine finalize(self)

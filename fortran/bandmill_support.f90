@@ -4,7 +4,7 @@ module bandmill_support
   use bandmill_c
   implicit none
   private
-  public :: view, view_of, settle, settle_own, text_of, boundary_of, choice, distance, found, holding, take, let_go, replace, share
+  public :: view, view_of, settle, settle_own, text_of, boundary_of, choice, distance, found, holding, take, let_go, replace
 
   ! Memory of a Fortran array, of any strides: nothing is copied.
   type :: view
@@ -77,8 +77,8 @@ contains
         'the last one could not be factored): call tridiagonal, pentadiagonal or toeplitz first', stat, errmsg)
     else
       call settle_own(bandmill_invalid_argument, 'the factor of this variable was released with the variable that it '// &
-        'was copied from (only an assignment of factors themselves shares them for certain, not one of what has them '// &
-        'as components, nor sourced allocation or constructors): assign the factor, or keep the other variable', stat, errmsg)
+        'was copied from (only an assignment of one factor shares it for certain, not one of arrays or of what has it '// &
+        'as a component, nor sourced allocation or constructors): assign the factor, or keep the other variable', stat, errmsg)
     end if
   end function
 
@@ -107,18 +107,6 @@ contains
     integer(c_int64_t), intent(in) :: number
     call let_go(held)
     call take(held, number)
-  end subroutine
-
-  ! For an assignment of arrays: all are shared before any is let go, since they may be the same in another order.
-  subroutine share(numbers, room)
-    integer(c_int64_t), intent(in) :: numbers(:)
-    integer, intent(in) :: room
-    integer :: k
-    if (size(numbers) /= room) call settle_own(bandmill_invalid_argument, 'an array of factors is assigned to one of '// &
-      'another size: allocate it with that size first')
-    do k = 1, size(numbers)
-      call bandmill_number_share(numbers(k))
-    end do
   end subroutine
 
   integer(c_int) function boundary_of(periodic)

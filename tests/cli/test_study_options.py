@@ -200,16 +200,19 @@ def test_dry_run(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("study", ["coarsen", "simulate", "map"])
+REFUSED = [
+    (["--out", "nowhere/x.nc"], ["nowhere/x.nc"]),
+    (["--out", "."], ["'.'", "not a regular file"]),
+    (["--json", "nowhere/x.json"], ["nowhere/x.json"]),
+    (["--out", "x.nc", "--json", "x.nc"], ["--json", "x.nc"]),
+]
+CHECKPOINTS = ["--checkpoint-every", "5x"]  # converge has none
+
+
 @pytest.mark.parametrize(
-    "options, words",
-    [
-        (["--checkpoint-every", "5x"], ["--checkpoint-every", "5x"]),
-        (["--out", "nowhere/x.nc"], ["nowhere/x.nc"]),
-        (["--out", "."], ["'.'", "not a regular file"]),
-        (["--json", "nowhere/x.json"], ["nowhere/x.json"]),
-        (["--out", "x.nc", "--json", "x.nc"], ["--json", "x.nc"]),
-    ],
+    "study, options, words",
+    [(study, *refused) for study in ("coarsen", "simulate", "map", "converge") for refused in REFUSED]
+    + [(study, CHECKPOINTS, CHECKPOINTS) for study in ("coarsen", "simulate", "map")],
 )
 def test_a_dry_run_refuses_what_the_run_would(tmp_path, study, options, words):
     for more in ["--dry-run"], []:

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -50,16 +51,19 @@ struct Order {
 std::int64_t vector_bytes(cpu::Level level) { return level == cpu::Level::v4 ? 64 : level == cpu::Level::v3 ? 32 : 16; }
 
 template <class T>
-Order choose_order(const PlaneShape& in, const PlaneShape& out, const Reach& reach, const PlaneEdges& edges) {
+Order choose_order(const PlaneShape& in, const PlaneShape& out, const Reach& reach, const PlaneEdges& edges,
+                   bool gathers_much) {
     const std::int64_t counts[] = {out.columns, out.rows, out.batch};
     const Order orders[] = {{{0, 1, 2}}, {{1, 0, 2}}, {{2, 0, 1}}};
     // Lines that do not fill a vector go point by point, and so do their ends, where there are any: lines across them
     // are then faster, although their points have to be gathered. With AVX-512 and a cross of five on planes with ends
     // f64 takes 6.2 and 4.8 ns a point on 15 columns, 4.1 and 4.7 on 24, f32 3.5 and 2.7 on 24, 2.6 and 2.6 on 32; with
-    // ends left alone f64 takes 5.7 and 3.7 on 8, 1.2 and 3.9 on 10.
+    // ends left alone f64 takes 5.7 and 3.7 on 8, 1.2 and 3.9 on 10. To gather many costs more: 5 x 5 points with ends
+    // take 22.9 and 22.2 in f64 on 12 columns, 19.7 and 22.6 on 15, in f32 13.0 and 12.4 on 20, 8.5 and 12.4 on 31.
     const std::int64_t lanes = vector_bytes(cpu::level()) / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t full = gathers_much ? 3 * lanes / 2 + 1 : 2 * lanes;
     const auto enough = [&](std::int64_t around, const Edges& rule) {
-        return around == 0 || rule.kind() == Edges::Kind::leave ? lanes + around : 2 * lanes;
+        return around == 0 || rule.kind() == Edges::Kind::leave ? lanes + around : full;
     };
     const std::int64_t wanted[] = {enough(reach.left + reach.right, edges.x), enough(reach.up + reach.down, edges.y),
                                    lanes};
@@ -92,7 +96,10 @@ StencilJob<T> make_job(const PlaneView<const T, Host>& in, const PlaneView<T, Ho
     const auto element = static_cast<std::int64_t>(sizeof(T));
     const auto span = [&](int loop) { return 1 + job.axis[loop].before + job.axis[loop].after; };
     const std::int64_t lines = span(cpu::middle) * span(cpu::outer);
-    job.panel = std::clamp<std::int64_t>(cpu::stencil_panel_bytes / element / (lines + 1), 1024, 1 << 15);
+    // Points that are gathered take a line of the cache each.
+    const std::int64_t taken =
+        std::clamp<std::int64_t>(std::abs(job.axis[cpu::inner].in_stride) * element, element, 64);
+    job.panel = std::clamp<std::int64_t>(cpu::stencil_panel_bytes / taken / (lines + 1), 1024, 1 << 15);
     const std::int64_t row_bytes = job.axis[cpu::inner].count * element;
     job.stream =
         out.rows() * out.columns() * element >= cpu::stencil_stream_bytes / std::max<std::int64_t>(out.batch(), 1) &&
@@ -169,7 +176,7 @@ void apply(const Stencil& stencil, std::type_identity_t<PlaneView<const T, Host>
     const auto points = detail::weighted_points<T>(stencil);
     if (out.batch() == 0) return;
     const Reach reach{stencil.left(), stencil.right(), stencil.up(), stencil.down()};
-    const Order order = choose_order<T>(in.shape(), out.shape(), reach, edges);
+    const Order order = choose_order<T>(in.shape(), out.shape(), reach, edges, points.size() > 5);
     StencilJob<T> job = make_job<T>(in, out, edges, order, reach, into);
     Neighbours<T> neighbours{order};
     std::vector<T> weights;
@@ -203,7 +210,7 @@ void advect(const std::type_identity_t<Velocity<T, Host>>& velocity, const Spaci
     const std::int64_t reach = detail::upwind_reach;
     const std::int64_t along_x = velocity.x ? reach : 0, along_y = velocity.y ? reach : 0;
     const Reach around{along_x, along_x, along_y, along_y};
-    const Order order = choose_order<T>(in.shape(), out.shape(), around, edges);
+    const Order order = choose_order<T>(in.shape(), out.shape(), around, edges, false);
     StencilJob<T> job = make_job<T>(in, out, edges, order, around, into);
     Neighbours<T> neighbours{order};
     const auto add = [&](int along, const std::optional<PlaneView<const T, Host>>& speed, double distance) {
