@@ -93,6 +93,16 @@ TEST(FieldView, PartialLastTile) {
                  InvalidArgument);
 }
 
+// In place is what has the same elements, however it is said.
+TEST(FieldView, TheSameSystemsInTilesOfOne) {
+    double values[20] = {};
+    const FieldShape tiles = tiled(values, 5, 4, 1).shape(), apart = contiguous(values, 5, 4).shape();
+    EXPECT_NO_THROW(detail::check_disjoint(tiles, values, apart, values, sizeof(double)));
+    EXPECT_NO_THROW(detail::check_disjoint(apart, values, tiles, values, sizeof(double)));
+    EXPECT_THROW(detail::check_disjoint(tiles, values, interleaved(values, 5, 4).shape(), values, sizeof(double)),
+                 InvalidArgument);
+}
+
 TEST(FieldViewErrors, MisalignedPointer) {
     alignas(double) char bytes[64] = {};
     expect_error<InvalidArgument>([&] { interleaved(reinterpret_cast<double*>(bytes + 4), 2, 2); }, {"8 bytes"});

@@ -30,6 +30,31 @@ TEST(Ensemble, RefusesSpecificationsThatMakeNoSense) {
     refuse_spec([](auto& spec) { spec.equation = CahnHilliard{-1}; }, {"gamma", "-1"});
 }
 
+// The user made no matrix, so that is not what is spoken of.
+TEST(Ensemble, RefusesStepsThatLoseTheState) {
+    refuse_spec([](auto& spec) { spec.time_step = 1e300; }, {"the time step", "state itself is lost", "smaller"});
+    for (const Ends ends : {Ends::periodic, Ends::neumann, Ends::dirichlet}) {
+        const Grid tiny(32, 1e-200, ends), fine(32, 1e-8, ends), usual(32, 1, ends);
+        refuse_spec([&](auto& spec) { spec.grid = tiny, spec.equation = Hyperdiffusion{}, spec.time_step = 1; },
+                    {"the time step", "inf", "beyond the range"});
+        EnsembleSpec spec = small_spec(4);
+        spec.grid = fine, spec.equation = Diffusion{}, spec.time_step = 1; // entries of 5e18
+        const auto make = [&] { Ensemble<>(spec, Constant{{0}}); };
+        if (ends == Ends::dirichlet)
+            EXPECT_NO_THROW(make());
+        else
+            expect_error<InvalidArgument>(make, {"the time step", "1.024e+19", "is lost"});
+        if (ends != Ends::periodic) continue;
+        for (const bool across : {false, true})
+            refuse_spec(
+                [&](auto& plane) {
+                    plane.grid = across ? usual : fine, plane.grid_y = across ? fine : usual;
+                    plane.equation = Diffusion{}, plane.time_step = 1;
+                },
+                {"the time step", "is lost"});
+    }
+}
+
 TEST(Ensemble, RefusesParametersThatDoNotSuit) {
     auto force = [](EnsembleSpec& spec, std::vector<std::vector<double>> parameters) {
         spec.equation = ForcedCahnHilliard{};

@@ -116,12 +116,12 @@ TEST_F(StencilErrors, Velocities) {
         },
         {"spacing along x", "0"});
     expect_refused([&] { advect({{}, velocity()}, {1, -2}, plane(a, 10, 10), plane(b, 10, 10)); }, {"along y", "-2"});
-    for (const double spacing : {1e-31, 1e31})
+    for (const double spacing : {1e-21, 1e31})
         expect_refused(
             [&] {
                 advect({{}, velocity()}, {1, spacing}, plane(a, 10, 10), plane(b, 10, 10));
             },
-            {"along y", "1e-30"});
+            {"along y", "1e-20"});
     expect_refused([&] { advect({velocity(), {}}, {1, 1}, plane(a, 5, 20), plane(b, 5, 20)); }, {"velocity along x"});
     expect_refused(
         [&] {

@@ -30,6 +30,7 @@ Lattices lattices(const FieldShape& shape) {
 // that hold one element say nothing.
 FieldShape normalised(FieldShape shape) {
     const std::int64_t batch = std::max<std::int64_t>(shape.batch, 1);
+    if (shape.tile == 1) shape.batch_stride = shape.tile_stride; // systems are as far apart as tiles
     if (shape.tile == 0 || shape.tile > batch || Wide(shape.tile) * shape.batch_stride == shape.tile_stride)
         shape.tile = batch;
     if (shape.tile == batch) shape.tile_stride = 0;

@@ -2,6 +2,7 @@
 // their rows are in the cache.
 #include "bandmill/band/tables.hpp"
 #include "bandmill/base/array.hpp"
+#include "bandmill/base/text.hpp"
 #include "bandmill/base/threads.hpp"
 #include "bandmill/cpu/level.hpp"
 #include "bandmill/cpu/plane.hpp"
@@ -32,7 +33,7 @@ template <class T> cpu::StepFunctions<T> functions_for(cpu::Level level, std::si
 
 // Steps exchange no rows: only an operator that makes modes grow needs that.
 [[noreturn]] void refuse_step(const char* equation, double time_step) {
-    throw InvalidArgument("the time step " + std::to_string(time_step) + " makes the matrix of a step of '" + equation +
+    throw InvalidArgument("the time step " + detail::text(time_step) + " makes the matrix of a step of '" + equation +
                           "' (nearly) singular (the implicit operator lets a mode grow as fast as 1 / time step): "
                           "choose a smaller time step");
 }

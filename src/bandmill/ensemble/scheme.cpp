@@ -1,6 +1,11 @@
 #include "bandmill/ensemble/scheme.hpp"
 
+#include "bandmill/base/text.hpp"
+
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace bandmill::detail {
@@ -26,6 +31,17 @@ BandMatrix implicit_matrix(const LinearOperator& linear, const Grid& grid, int h
                               ": an equation gives 1 without fourth derivatives, 2 with them");
     const double dx2 = grid.spacing() * grid.spacing();
     const double second = weight * linear.second / dx2, fourth = weight * linear.fourth / (dx2 * dx2);
+    // With Dirichlet ends L alone can be solved, too; with others 1 - weight L needs what is not a difference.
+    const double plain = std::abs(1 - weight * linear.zeroth);
+    double largest = 2 * std::abs(second) + 6 * std::abs(fourth);
+    if (std::isnan(largest)) largest = std::numeric_limits<double>::infinity(); // 0 / 0, of no such derivative
+    const bool lost =
+        grid.ends() != Ends::dirichlet && largest > 0x1p53 * std::max(1.0, plain) && std::isfinite(largest);
+    if (lost || std::isinf(largest))
+        throw InvalidArgument("the time step is too long for points " + text(grid.spacing()) +
+                              " apart (differences of neighbours are multiplied by " + text(largest) + ", " +
+                              (lost ? "beside which the state itself is lost" : "beyond the range of numbers") +
+                              "): choose a smaller time step, or fewer points");
     const std::int64_t n = grid.points();
     const bool neumann = grid.ends() == Ends::neumann;
 

@@ -34,10 +34,10 @@ void check_spacing(double spacing, const char* axis) {
     if (!(spacing > 0) || !std::isfinite(spacing))
         throw InvalidArgument("the spacing along " + std::string(axis) + " is " + text(spacing) +
                               ", but there is a velocity along it: give a positive, finite number");
-    if (spacing < 1e-30 || spacing > 1e30) // powers of it are computed
+    if (spacing < 1e-20 || spacing > 1e30) // powers of it are computed
         throw InvalidArgument("the spacing along " + std::string(axis) + " is " + text(spacing) +
                               " (what is computed from it would be zero or infinite): measure lengths in units that "
-                              "make it lie between 1e-30 and 1e30");
+                              "make it lie between 1e-20 and 1e30");
 }
 
 } // namespace bandmill::detail
