@@ -28,10 +28,9 @@ struct Rate {
 // What one rank manages, from about half a second of the real thing.
 template <class T> Rate try_rate(const bandmill::Study<T>& study, const Sampling& sampling, const Machine& machine) {
     const std::int64_t points = study.spec(0, 1).points();
-    const std::int64_t enough =
-        (machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18) / points;
+    const std::int64_t enough = machine.backend == Backend::cuda ? std::int64_t{1} << 24 : std::int64_t{1} << 18;
     const bandmill::MemberGroup group = study.groups().front();
-    const std::int64_t members = std::clamp<std::int64_t>(enough, 1, group.count);
+    const std::int64_t members = std::clamp<std::int64_t>(enough / points, 1, group.count);
     std::optional<bandmill::Ensemble<T>> made;
     try {
         std::visit([&](auto place) { made.emplace(study.spec(0, members), study.initial(0, members), place); },
@@ -43,8 +42,7 @@ template <class T> Rate try_rate(const bandmill::Study<T>& study, const Sampling
     bandmill::Ensemble<T>& trial = *made;
     bandmill::RunPlan plan{.end_time = static_cast<double>(group.steps) * trial.time_step(),
                            .every_step = sampling.every_step,
-                           .chunk = 50,
-                           .warn = [](const std::string&) {}};
+                           .chunk = std::clamp<std::int64_t>(50 * enough / (members * points), 1, 50)};
     if (sampling.every_step) plan.observables = sampling.observables;
     auto start = std::chrono::steady_clock::now();
     std::int64_t first = 0, steps = 0;
@@ -53,7 +51,7 @@ template <class T> Rate try_rate(const bandmill::Study<T>& study, const Sampling
         const auto now = std::chrono::steady_clock::now();
         steps = progress.step - first;
         seconds = Seconds(now - start).count();
-        if (first == 0) { // the first chunk warms up, and counts only if it is all there is
+        if (first == 0 && seconds < 0.5) { // the first chunk warms up, and counts only if it is all there is
             first = progress.step;
             start = now;
             return true;
@@ -65,11 +63,14 @@ template <class T> Rate try_rate(const bandmill::Study<T>& study, const Sampling
     Rate rate{1e9, 0}; // where there is nothing to step
     if (steps > 0) rate.point_steps = static_cast<double>(steps) * all_points / std::max(seconds, 1e-9);
     if (sampling.samples > 0) {
-        trial.sample(sampling.observables); // warms up
-        start = std::chrono::steady_clock::now();
-        int count = 0;
-        for (seconds = 0; seconds < 0.05; seconds = Seconds(std::chrono::steady_clock::now() - start).count(), ++count)
+        const auto take = [&] {
+            start = std::chrono::steady_clock::now();
             trial.sample(sampling.observables);
+            return Seconds(std::chrono::steady_clock::now() - start).count();
+        };
+        int count = 1;
+        if (seconds = take(); seconds < 0.05) // it warmed up
+            for (seconds = 0, count = 0; seconds < 0.05; ++count) seconds += take();
         rate.seconds_of_a_sample = seconds / count / all_points;
     }
     return rate;

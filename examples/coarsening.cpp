@@ -5,11 +5,17 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <numbers>
 
 int main(int argc, char** argv) {
-    const std::int64_t members = argc > 1 ? std::atoll(argv[1]) : 256;
-    const double end_time = argc > 2 ? std::atof(argv[2]) : 5;
+    char *after_members = nullptr, *after_time = nullptr;
+    const std::int64_t members = argc > 1 ? std::strtoll(argv[1], &after_members, 10) : 256;
+    const double end_time = argc > 2 ? std::strtod(argv[2], &after_time) : 5;
+    if ((argc > 1 && *after_members != '\0') || (argc > 2 && *after_time != '\0')) {
+        std::fprintf(stderr, "usage: coarsening [members] [end time]\n");
+        return 2;
+    }
     try {
         const bandmill::EnsembleSpec spec{.equation = bandmill::CahnHilliard{.gamma = 0.01},
                                           .grid = bandmill::Grid(256, 2 * std::numbers::pi),
@@ -25,7 +31,10 @@ int main(int argc, char** argv) {
         for (const bandmill::Sample& sample : result.samples)
             std::printf("%7.3f       %7.3f          %7.3f\n", sample.time, sample.statistics[0].mean(),
                         sample.statistics[0].standard_error());
-    } catch (const std::exception& error) { // a bandmill::Error, or no memory for so many
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "coarsening: no memory for %lld members\n", static_cast<long long>(members));
+        return 1;
+    } catch (const bandmill::Error& error) {
         std::fprintf(stderr, "coarsening: %s\n", error.what());
         return 1;
     }

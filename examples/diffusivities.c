@@ -14,9 +14,16 @@ static void must(int status) {
     exit(1);
 }
 
+/* -1 for what is no whole number. */
+static int64_t number(const char* text) {
+    char* end;
+    const long long value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' ? value : -1;
+}
+
 int main(int argc, char** argv) {
-    const int64_t n = argc > 1 ? atoll(argv[1]) : 128, runs = argc > 2 ? atoll(argv[2]) : 500;
-    const int64_t wanted = argc > 3 ? atoll(argv[3]) : 100;
+    const int64_t n = argc > 1 ? number(argv[1]) : 128, runs = argc > 2 ? number(argv[2]) : 500;
+    const int64_t wanted = argc > 3 ? number(argv[3]) : 100;
     const int steps = (int)wanted;
     if (n < 3 || runs < 1 || wanted < 0 || wanted > 1000000000 || n > INT64_MAX / 32 / runs) {
         fprintf(stderr, "usage: diffusivities_c [points, from 3 on] [runs] [steps], as many as fit in memory\n");

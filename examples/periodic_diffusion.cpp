@@ -148,16 +148,24 @@ void run_on_gpu(const Problem& problem, const BandMatrix& matrix, const bandmill
     simulate(problem, matrix, advance, fetch);
 }
 
+// -1 for what is no whole number.
+std::int64_t number(const char* text) {
+    char* end;
+    const long long value = std::strtoll(text, &end, 10);
+    return end != text && *end == '\0' ? value : -1;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    const Problem problem{argc > 1 ? std::atoll(argv[1]) : 256, argc > 2 ? std::atoll(argv[2]) : 65536,
-                          argc > 3 ? std::atoi(argv[3]) : 200};
-    if (problem.rows < 16 || problem.systems < 1 || problem.steps < 3) {
-        std::fprintf(stderr,
-                     "usage: periodic_diffusion [rows] [systems] [steps]: at least 16 rows, 1 system and 3 steps\n");
+    const std::int64_t rows = argc > 1 ? number(argv[1]) : 256, systems = argc > 2 ? number(argv[2]) : 65536,
+                       steps = argc > 3 ? number(argv[3]) : 200;
+    if (rows < 16 || systems < 1 || steps < 3 || steps > 1'000'000'000) {
+        std::fprintf(stderr, "usage: periodic_diffusion [rows] [systems] [steps]: whole numbers, at least 16 rows, 1 "
+                             "system and 3 steps\n");
         return 2;
     }
+    const Problem problem{rows, systems, static_cast<int>(steps)};
     try {
         std::printf("Periodic diffusion u_t = u_xx: %lld systems of %lld points, %d implicit steps to t = %g;\n"
                     "each step solves one pentadiagonal system for each of them, all with the same matrix.\n\n",

@@ -13,8 +13,15 @@ static void must(int status) {
     exit(1);
 }
 
+/* -1 for what is no whole number. */
+static int64_t number(const char* text) {
+    char* end;
+    const long long value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' ? value : -1;
+}
+
 int main(int argc, char** argv) {
-    const int64_t rows = argc > 1 ? atoll(argv[1]) : 1000, systems = argc > 2 ? atoll(argv[2]) : 10000;
+    const int64_t rows = argc > 1 ? number(argv[1]) : 1000, systems = argc > 2 ? number(argv[2]) : 10000;
     const int place = bandmill_device_count() > 0 ? 0 : BANDMILL_CPU;
     if (rows < 1 || systems < 1 || rows > INT64_MAX / 8 / systems) {
         fprintf(stderr, "usage: solve_batch_c [rows] [systems], one or more of each and as many as fit in memory\n");

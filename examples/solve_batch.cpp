@@ -6,12 +6,19 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
+#include <new>
 #include <vector>
 
+// -1 for what is no whole number.
+static std::int64_t number(const char* text) {
+    char* end;
+    const long long value = std::strtoll(text, &end, 10);
+    return end != text && *end == '\0' ? value : -1;
+}
+
 int main(int argc, char** argv) {
-    const std::int64_t rows = argc > 1 ? std::atoll(argv[1]) : 1000;
-    const std::int64_t systems = argc > 2 ? std::atoll(argv[2]) : 10000;
+    const std::int64_t rows = argc > 1 ? number(argv[1]) : 1000;
+    const std::int64_t systems = argc > 2 ? number(argv[2]) : 10000;
     if (rows < 1 || systems < 1 || rows > INT64_MAX / 8 / systems) {
         std::fprintf(stderr, "usage: solve_batch [rows] [systems], one or more of each and as many as fit in memory\n");
         return 2;
@@ -45,7 +52,11 @@ int main(int argc, char** argv) {
                     static_cast<long long>(systems), static_cast<long long>(rows),
                     x[static_cast<std::size_t>(rows / 2 * systems)], residual);
         return residual < 1e-14 ? 0 : 1;
-    } catch (const std::exception& error) { // a bandmill::Error, or no memory for so many
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "solve_batch: no memory for %lld systems of %lld rows\n", static_cast<long long>(systems),
+                     static_cast<long long>(rows));
+        return 1;
+    } catch (const bandmill::Error& error) {
         std::fprintf(stderr, "solve_batch: %s\n", error.what());
         return 1;
     }

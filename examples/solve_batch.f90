@@ -2,7 +2,7 @@
 !     solve_batch_fortran [rows] [systems]
 program solve_batch
   use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
-  use, intrinsic :: iso_fortran_env, only: real64
+  use, intrinsic :: iso_fortran_env, only: error_unit, real64
   use bandmill
   implicit none
   integer :: rows = 1000, systems = 10000, m
@@ -39,7 +39,12 @@ contains
     integer, intent(in) :: which
     integer, intent(inout) :: number
     character(32) :: text
+    integer :: trouble
     call get_command_argument(which, text)
-    if (text /= '') read (text, *) number
+    if (text == '') return
+    read (text, '(i32)', iostat=trouble) number
+    if (trouble == 0 .and. number > 0) return
+    write (error_unit, '(a)') 'usage: solve_batch_fortran [rows] [systems], one or more of each'
+    stop 2
   end subroutine
 end program solve_batch

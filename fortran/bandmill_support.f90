@@ -74,7 +74,7 @@ contains
     if (found) return
     if (number == 0) then
       call settle_own(bandmill_invalid_argument, 'there is no factor in this variable (no matrix was given to it, or '// &
-        'the last one could not be factored): call tridiagonal, pentadiagonal or toeplitz first', stat, errmsg)
+        'the last one could not be factored): give it one first, by tridiagonal for instance', stat, errmsg)
     else
       call settle_own(bandmill_invalid_argument, 'the factor of this variable was released with the variable that it '// &
         'was copied from (only an assignment of one factor shares it for certain, not one of arrays or of what has it '// &

@@ -32,7 +32,7 @@ def test_solve_batch(run, rows, systems):
     assert middle == pytest.approx(0.5 * (1 - ends), abs=1e-6)
 
 
-@pytest.mark.parametrize("rows, systems", [(0, 5), (3, -5), (4, 2**62), (4, 2**60), (3, "x")])
+@pytest.mark.parametrize("rows, systems", [(0, 5), (3, -5), (4, 2**62), (4, 2**60), (3, "x"), ("1e3", 4), ("4.7", 4)])
 def test_solve_batch_reports_errors(run, rows, systems):
     for program in ["solve_batch", "solve_batch_c"]:
         done = run(program, rows, systems)

@@ -197,6 +197,8 @@ def test_dry_run(tmp_path):
     assert estimate["seconds"] > 0 and estimate["file_bytes"] > 1e6
     succeed(tmp_path, "simulate", "--dry-run")
     succeed(tmp_path, "converge", "--dry-run")
+    # What the run would warn of.
+    assert "stable" in succeed(tmp_path, "coarsen", "--dimensions", "2", "--points", "32", "--dry-run").stderr
     assert os.listdir(tmp_path) == []
 
 

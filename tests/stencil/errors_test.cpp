@@ -103,7 +103,7 @@ TEST_F(StencilErrors, StencilsThatCannotBe) {
         [&] {
             apply(Stencil::along_y({1, -2, 1}), interleaved(a, 5, 10), interleaved(b, 5, 10));
         },
-        {"3 rows", "along_x"});
+        {"3 rows", "one row of weights"});
 }
 
 TEST_F(StencilErrors, Velocities) {

@@ -166,7 +166,7 @@ FORMS = {
         ways_case,
         ["n", "members"] + [f"{name}, ms" for name in WAYS.values()],
         "The paper's benchmark, all its time steps: how many times as fast one way is as another, against the number of "
-        "members. Small batches gain most where members stay on chip from step to step.",
+        "members.",
         "members",
     ),
     "arrays": (

@@ -63,8 +63,10 @@ def with_error(value: float | None, error: float | None) -> str:
     """0.3880 ± 0.0061: as many places as the error has with two digits."""
     if value is None:
         return "–"
-    if not error or not math.isfinite(error):
+    if error is None or not math.isfinite(error):
         return number(value)
+    if error == 0:
+        return f"{number(value)} ± 0"
     places = max(0, 1 - math.floor(math.log10(error)))
     if places > 9:  # both are next to nothing, or the value is known to the last digit
         return f"{number(value)} ± {number(error, 2)}"

@@ -94,7 +94,7 @@ def meaning(curves: list[dict[str, Any]]) -> str:
     text += f", the area per length as {law(second)}." if second else "."
     text += " Theory has t^(1/3) (Lifshitz and Slyozov; grey lines)"
     error = first["exponent_error95"]
-    if not error:
+    if error is None or not np.isfinite(error):
         return text + "; how far chance moves the exponent cannot be told: too few groups of runs have a fit."
     if abs(first["exponent"] - THEORY) <= error:
         return text + ", which is within the error of l's exponent."

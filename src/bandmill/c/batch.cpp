@@ -37,7 +37,10 @@ template <class Space, class T>
 BandBatch<T, Space> as_matrices(int count, const T* const* diagonals, const bandmill_shape& shape, int boundary) {
     require_diagonal_count(count);
     require(diagonals, "list of diagonals");
-    const auto view = [&](int d) { return as_view<Space>(diagonals[d], shape, "diagonal"); };
+    constexpr const char* of_three[] = {"lower diagonal", "main diagonal", "upper diagonal"};
+    constexpr const char* of_five[] = {"lower diagonal 2", "lower diagonal 1", "main diagonal", "upper diagonal 1",
+                                       "upper diagonal 2"};
+    const auto view = [&](int d) { return as_view<Space>(diagonals[d], shape, count == 3 ? of_three[d] : of_five[d]); };
     if (count == 3) return {{view(0), view(1), view(2)}, as_boundary(boundary)};
     return {{view(0), view(1), view(2), view(3), view(4)}, as_boundary(boundary)};
 }

@@ -69,9 +69,9 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
     void advance(std::int64_t steps, const detail::SampleTarget* target) override {
         prepare_scratch();
         const std::size_t requests = target != nullptr ? target->requests.size() : 0;
+        if (target == nullptr) return step(steps);
         for (std::int64_t s = 0; s < steps; ++s) {
-            step();
-            if (target == nullptr) continue;
+            step(1);
             const auto at = static_cast<std::size_t>(s) * requests;
             const auto held = static_cast<std::size_t>(count_);
             observe({target->requests, target->statistics.subspan(at, requests),
@@ -127,28 +127,36 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
         if (count_ * n_ * rows_ < 16384) return 1;
         return static_cast<int>(std::min<std::int64_t>(threads_, items));
     }
+    // Members, and the threads that step them.
+    struct Team {
+        std::int64_t first_member, members;
+        std::int64_t first_worker;
+        int threads;
+    };
+    Team all() const { return {0, count_, 0, threads_}; }
+
     // body(worker, begin, end) with equal shares of the items.
-    template <class Body> void for_each_part(std::int64_t items, const Body& body) {
-        const int count = workers(items);
+    template <class Body> void for_each_part(const Team& team, std::int64_t items, const Body& body) {
+        const int count = std::min(team.threads, workers(items));
         detail::for_each_share(count, count, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t worker = begin; worker < end; ++worker)
-                body(worker, worker * items / count, (worker + 1) * items / count);
+                body(team.first_worker + worker, worker * items / count, (worker + 1) * items / count);
         });
     }
     template <class Body> void for_each_row(const Body& body) {
-        for_each_part(count_ * rows_, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for_each_part(all(), count_ * rows_, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) body(i / rows_, i % rows_);
         });
     }
     // Some rows of a member at a time: body(job, member, first, last).
-    template <class Body> void for_each_strip_of_rows(const PlaneJob<T>& all, const Body& body) {
+    template <class Body> void for_each_strip_of_rows(const Team& team, const PlaneJob<T>& all, const Body& body) {
         const std::int64_t strips = (rows_ + plane_strip_rows - 1) / plane_strip_rows;
-        for_each_part(count_ * strips, [&](std::int64_t worker, std::int64_t begin, std::int64_t end) {
+        for_each_part(team, team.members * strips, [&](std::int64_t worker, std::int64_t begin, std::int64_t end) {
             PlaneJob<T> job = all;
             job.row_stride = row_stride();
             job.scratch = scratch_.data() + worker * scratch_size();
             for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t member = i / strips, first = i % strips * plane_strip_rows;
+                const std::int64_t member = team.first_member + i / strips, first = i % strips * plane_strip_rows;
                 job.state = state_.data() + offset(member, 0);
                 job.increment = all.increment == nullptr ? nullptr : all.increment + offset(member, 0);
                 job.result = all.result + offset(member, 0);
@@ -157,23 +165,44 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
         });
     }
 
-    void step() {
-        solve_along_x(nullptr, result_.data());
+    // Members have nothing to do with each other, so that a thread can take all the steps of some of them without
+    // waiting for others: of as many as its cache holds, and then of the next. Where that would leave threads idle,
+    // all share every step.
+    void step(std::int64_t steps) {
+        const int teams = workers(count_);
+        const std::int64_t most = (count_ + teams - 1) / teams;
+        if (teams > 1 && (teams < threads_ || 8 * most * teams > 9 * count_)) {
+            for (std::int64_t s = 0; s < steps; ++s) step(all());
+            return;
+        }
+        const std::int64_t bytes = n_ * rows_ * arrays() * static_cast<std::int64_t>(sizeof(T));
+        const std::int64_t together = std::max<std::int64_t>(1, plane_cache_bytes / bytes);
+        detail::for_each_share(teams, teams, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t t = begin; t < end; ++t) {
+                const std::int64_t last = (t + 1) * count_ / teams;
+                for (std::int64_t first = t * count_ / teams; first < last; first += together)
+                    for (std::int64_t s = 0; s < steps; ++s) step({first, std::min(together, last - first), t, 1});
+            }
+        });
+    }
+    void step(const Team& team) {
+        solve_along_x(team, nullptr, result_.data());
         if (!corrected_)
-            return solve_along_y(result_.data(), [&](T* increment, T* state, std::int64_t) { *state += *increment; });
-        solve_along_y(result_.data(), [](T*, T*, std::int64_t) {});
-        solve_along_x(result_.data(), correction_.data());
+            return solve_along_y(team, result_.data(),
+                                 [&](T* increment, T* state, std::int64_t) { *state += *increment; });
+        solve_along_y(team, result_.data(), [](T*, T*, std::int64_t) {});
+        solve_along_x(team, result_.data(), correction_.data());
         const T* const first = result_.data();
-        solve_along_y(correction_.data(),
+        solve_along_y(team, correction_.data(),
                       [&](T* correction, T* state, std::int64_t at) { *state += first[at] + *correction; });
     }
 
     // Right-hand sides of some rows, and their solutions along x while they are in the cache.
-    void solve_along_x(const T* increment, T* result) {
+    void solve_along_x(const Team& team, const T* increment, T* result) {
         PlaneJob<T> all = job_;
         all.increment = increment;
         all.result = result;
-        for_each_strip_of_rows(all, [&](const PlaneJob<T>& job, std::int64_t first, std::int64_t last) {
+        for_each_strip_of_rows(team, all, [&](const PlaneJob<T>& job, std::int64_t first, std::int64_t last) {
             functions_.rate(job, first, last);
             solve(*along_x_, strided(job.result + first * job.row_stride, n_, last - first, 1, job.row_stride),
                   Threads{1});
@@ -181,17 +210,18 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
     }
 
     // In place, some columns at a time; finish(solution, state, offset) for each of their points.
-    template <class Finish> void solve_along_y(T* right_hand_sides, const Finish& finish) {
-        const std::int64_t columns = row_stride(), step = 64; // a multiple of every pack and of a cache line
+    template <class Finish> void solve_along_y(const Team& team, T* right_hand_sides, const Finish& finish) {
+        const std::int64_t stride = row_stride(), step = 64; // a multiple of every pack and of a cache line
+        const std::int64_t from = team.first_member * n_, columns = team.members * n_;
         const std::int64_t widest = strip_bytes / static_cast<std::int64_t>(sizeof(T));
-        const std::int64_t share = (columns / workers(columns) + step - 1) / step * step;
+        const std::int64_t share = (columns / std::min(team.threads, workers(columns)) + step - 1) / step * step;
         const std::int64_t width = std::clamp(share, step, widest);
-        for_each_part((columns + width - 1) / width, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for_each_part(team, (columns + width - 1) / width, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (std::int64_t first = begin * width; first < std::min(end * width, columns); first += width) {
                 const std::int64_t some = std::min(width, columns - first);
-                solve(*along_y_, strided(right_hand_sides + first, rows_, some, columns, 1), Threads{1});
+                solve(*along_y_, strided(right_hand_sides + from + first, rows_, some, stride, 1), Threads{1});
                 for (std::int64_t y = 0; y < rows_; ++y)
-                    for (std::int64_t at = y * columns + first; at < y * columns + first + some; ++at)
+                    for (std::int64_t at = y * stride + from + first; at < y * stride + from + first + some; ++at)
                         finish(right_hand_sides + at, state_.data() + at, at);
             }
         });
@@ -205,9 +235,10 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
             PlaneJob<T> all = job_;
             all.update = to_rate_;
             all.result = result_.data();
-            for_each_strip_of_rows(all, [&](const PlaneJob<T>& job, std::int64_t first, std::int64_t last) {
-                functions_.rate(job, first, last);
-            });
+            for_each_strip_of_rows(this->all(), all,
+                                   [&](const PlaneJob<T>& job, std::int64_t first, std::int64_t last) {
+                                       functions_.rate(job, first, last);
+                                   });
         }
         std::vector<detail::PlaneSums> sums(static_cast<std::size_t>(count_ * rows_)); // [member][row]
         for_each_row([&](std::int64_t member, std::int64_t y) {

@@ -31,8 +31,9 @@ void check(const UniformNoise& noise, std::int64_t points, std::int64_t members)
         throw InvalidArgument("the amplitude of the noise is " + text(noise.amplitude) +
                               " (values lie between -amplitude and amplitude): give a finite number of 0 or more");
     if (points > most_random_points)
-        throw InvalidArgument("noise on " + std::to_string(points) +
-                              " points is not possible (there are 2^33 random numbers for a member): give states");
+        throw InvalidArgument(
+            "noise on " + std::to_string(points) +
+            " points is not possible (there are 2^33 random numbers for a member): take fewer points, or give states");
     check_per_member(noise.mean, members, "the mean");
     if (!noise.numbers.empty() && static_cast<std::int64_t>(noise.numbers.size()) != members)
         throw InvalidArgument("the noise has " + std::to_string(noise.numbers.size()) + " numbers for " +

@@ -11,8 +11,8 @@ namespace bandmill::detail {
 void require_along_x(const Stencil& stencil) {
     if (stencil.rows() != 1)
         throw InvalidArgument("a stencil of " + std::to_string(stencil.rows()) +
-                              " rows cannot be applied to a field (its systems have one direction): use "
-                              "Stencil::along_x, which runs along each system");
+                              " rows cannot be applied to a field (its systems have one direction): give "
+                              "one row of weights, along the systems, or apply it to planes");
 }
 
 template <class T> std::vector<Weighted<T>> weighted_points(const Stencil& stencil) {

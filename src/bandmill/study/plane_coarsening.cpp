@@ -67,11 +67,14 @@ template <class T> Tally PlaneCoarsening<T>::tally(Measure which) const {
 }
 
 template <class T> void PlaneCoarsening<T>::add(const RunResult& result, const EnsembleSpec& piece) {
-    const std::int64_t group = piece.first_member / group_members();
     for (const Sample& sample : result.samples) {
         const auto at = std::lower_bound(sample_steps_.begin(), sample_steps_.end(), sample.step);
         for (const Measure which : {domain_size, interface_length})
-            tally(which).add(group, at - sample_steps_.begin(), sample.statistics[which]);
+            for (std::int64_t member = 0; member < piece.members; ++member) {
+                EnsembleStatistic one;
+                one.add(sample.values[which][static_cast<std::size_t>(member)], {});
+                tally(which).add((piece.first_member + member) / group_members(), at - sample_steps_.begin(), one);
+            }
     }
     if (!result.samples.empty()) {
         char text[96];
@@ -88,7 +91,8 @@ template <class T> void PlaneCoarsening<T>::add(const RunResult& result, const E
 template <class T> bool PlaneCoarsening<T>::run(Ensemble<T>& piece, const typename Study<T>::GoOn& go_on) {
     const RunPlan plan{.end_time = static_cast<double>(steps_) * piece.time_step(),
                        .times = times_,
-                       .observables = {{Observable::domain_size, {}}, {Observable::interfaces, {}}}};
+                       .observables = {{Observable::domain_size, {}}, {Observable::interfaces, {}}},
+                       .keep_values = true}; // a piece may have members of several groups
     for (bool wanted = true; piece.step() < steps_ && wanted;)
         add(this->run_for_a_while(piece, plan, go_on, wanted), piece.spec());
     return piece.step() >= steps_;

@@ -52,7 +52,7 @@ template <class T> class PlaneCoarsening : public Study<T> {
     EnsembleSpec spec(std::int64_t first, std::int64_t count) const override;
     InitialState initial(std::int64_t, std::int64_t) const override { return spec_.noise; }
     std::int64_t members() const override { return spec_.members; }
-    std::vector<MemberGroup> groups() const override { return equal_groups(spec_.members, group_members(), steps_); }
+    std::vector<MemberGroup> groups() const override { return equal_groups(spec_.members, spec_.members, steps_); }
     std::int64_t steps() const { return steps_; }
     bool run(Ensemble<T>& piece, const typename Study<T>::GoOn& go_on) override;
     std::span<std::int64_t> sums() override { return numbers_; }
