@@ -152,7 +152,8 @@ static void wrong_input(void) {
     REFUSED(bandmill_batch_factor_f64(4, d, shape, open, cpu, 0, NULL, &factor), invalid, "4 diagonals");
     REFUSED(bandmill_batch_factor_f64(-1, d, shape, open, cpu, 0, NULL, &factor), invalid, "-1 diagonals");
     REFUSED(bandmill_batch_factor_f64(3, NULL, shape, open, cpu, 0, NULL, &factor), invalid, "diagonals is NULL");
-    REFUSED(bandmill_batch_factor_f64(3, holes, shape, open, cpu, 0, NULL, &factor), invalid, "the main diagonal is NULL");
+    REFUSED(bandmill_batch_factor_f64(3, holes, shape, open, cpu, 0, NULL, &factor), invalid,
+            "the main diagonal is NULL");
     REFUSED(bandmill_batch_factor_f64(3, d, bandmill_interleaved(0, 4), open, cpu, 0, NULL, &factor), invalid,
             "0 rows");
     REFUSED(bandmill_batch_factor_f64(3, d, bandmill_interleaved(6, -4), open, cpu, 0, NULL, &factor), invalid, "-4");

@@ -171,7 +171,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
     void step(std::int64_t steps) {
         const int teams = workers(count_);
         const std::int64_t most = (count_ + teams - 1) / teams;
-        if (teams > 1 && (teams < threads_ || 8 * most * teams > 9 * count_)) {
+        if (teams < threads_ || 8 * most * teams > 9 * count_) {
             for (std::int64_t s = 0; s < steps; ++s) step(all());
             return;
         }
