@@ -103,5 +103,19 @@ TEST_F(Layouts, StrideZeroRepeats) {
     EXPECT_EQ(download(to), (std::vector<double>{1, 2, 4, 8, -15, 1, 2, 4, 8, -15, 1, 2, 4, 8, -15}));
 }
 
+TEST_F(Layouts, StridesOfOneElementSayNothing) {
+    auto from = make_array<double>(std::vector<double>{1, 2, 4, 8, 16});
+    auto to = make_array<double>(std::vector<double>(5, -1.0));
+    for (const std::int64_t any : {INT64_MIN, INT64_MAX}) {
+        const PlaneShape line{5, 1, 1, 1, any, any}, point{1, 1, 1, any, any, any};
+        apply(Stencil::along_x({1, 1, 1}), PlaneView<const double, Space>(from.data(), line),
+              PlaneView<double, Space>(to.data(), line), Edges::periodic());
+        EXPECT_EQ(download(to), (std::vector<double>{3, 6, 12, 24, 48}));
+        apply(Stencil::along_x({1, 1, 1}), PlaneView<const double, Space>(from.data(), point),
+              PlaneView<double, Space>(to.data(), point), Edges::even());
+        EXPECT_EQ(download(to), (std::vector<double>{3, 6, 12, 24, 48}));
+    }
+}
+
 } // namespace
 } // namespace bandmill::test

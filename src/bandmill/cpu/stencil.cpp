@@ -39,9 +39,12 @@ template <class T> cpu::StencilRange<T> range_for(cpu::Level level) {
     }
 }
 
-// Strides in the order x, y, plane.
+// Strides in the order x, y, plane. Those of one element say nothing, and may be any number.
 using Strides = std::array<std::int64_t, 3>;
-Strides strides(const PlaneShape& shape) { return {shape.column_stride, shape.row_stride, shape.batch_stride}; }
+Strides strides(const PlaneShape& shape) {
+    return {shape.columns > 1 ? shape.column_stride : 0, shape.rows > 1 ? shape.row_stride : 0,
+            shape.batch > 1 ? shape.batch_stride : 0};
+}
 
 // Which of x, y and plane becomes the inner, middle and outer loop: vectors need neighbours in memory.
 struct Order {
@@ -97,8 +100,8 @@ StencilJob<T> make_job(const PlaneView<const T, Host>& in, const PlaneView<T, Ho
     const auto span = [&](int loop) { return 1 + job.axis[loop].before + job.axis[loop].after; };
     const std::int64_t lines = span(cpu::middle) * span(cpu::outer);
     // Points that are gathered take a line of the cache each.
-    const std::int64_t taken =
-        std::clamp<std::int64_t>(std::abs(job.axis[cpu::inner].in_stride) * element, element, 64);
+    const std::int64_t stride = std::clamp<std::int64_t>(job.axis[cpu::inner].in_stride, -64, 64);
+    const std::int64_t taken = std::clamp<std::int64_t>(std::abs(stride) * element, element, 64);
     job.panel = std::clamp<std::int64_t>(cpu::stencil_panel_bytes / taken / (lines + 1), 1024, 1 << 15);
     const std::int64_t row_bytes = job.axis[cpu::inner].count * element;
     job.stream =
