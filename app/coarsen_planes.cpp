@@ -125,7 +125,7 @@ std::string fit_line(const char* name, const PowerFit& fit, const PlaneCoarsenin
 
 // Of the samples in the fit's window: why some have no area per interface length.
 struct NoLength {
-    std::string samples = "without lines C = 0", groups = samples;
+    std::string of_samples = "without lines C = 0", of_groups = of_samples;
 };
 NoLength no_length_text(const PlaneCoarseningResult& result) {
     bool left_out = false, none = false, some_left_out = false;
@@ -138,10 +138,10 @@ NoLength no_length_text(const PlaneCoarseningResult& result) {
     }
     NoLength text;
     if (left_out)
-        text.samples =
+        text.of_samples =
             none ? "whose interfaces are left out, and some without lines C = 0" : "whose interfaces are left out";
     if (some_left_out)
-        text.groups = "whose interfaces are left out, or without lines C = 0"; // groups are not looked at
+        text.of_groups = "whose interfaces are left out, or without lines C = 0"; // groups are not looked at
     return text;
 }
 
@@ -167,7 +167,7 @@ std::string report(const PlaneCoarseningSpec& spec, const PlaneCoarseningResult&
     const std::string no_size = "whose l is not finite and above 0";
     text += fit_line("l", result.size_fit, result, no_size, no_size);
     const NoLength no_length = no_length_text(result);
-    text += fit_line("length", result.length_fit, result, no_length.samples, no_length.groups);
+    text += fit_line("length", result.length_fit, result, no_length.of_samples, no_length.of_groups);
     if (result.groups > 1)
         text += fmt::format("         (+- at 95 %, from the scatter of {} groups of runs)\n", result.groups);
     return text + "theory   1/3 (Lifshitz-Slyozov), when domains are much larger than interfaces and smaller than the "

@@ -133,7 +133,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
         std::int64_t first_worker;
         int threads;
     };
-    Team all() const { return {0, count_, 0, threads_}; }
+    Team everyone() const { return {0, count_, 0, threads_}; }
 
     // body(worker, begin, end) with equal shares of the items.
     template <class Body> void for_each_part(const Team& team, std::int64_t items, const Body& body) {
@@ -144,7 +144,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
         });
     }
     template <class Body> void for_each_row(const Body& body) {
-        for_each_part(all(), count_ * rows_, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for_each_part(everyone(), count_ * rows_, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) body(i / rows_, i % rows_);
         });
     }
@@ -172,7 +172,7 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
         const int teams = workers(count_);
         const std::int64_t most = (count_ + teams - 1) / teams;
         if (teams < threads_ || 8 * most * teams > 9 * count_) {
-            for (std::int64_t s = 0; s < steps; ++s) step(all());
+            for (std::int64_t s = 0; s < steps; ++s) step(everyone());
             return;
         }
         const std::int64_t bytes = n_ * rows_ * arrays() * static_cast<std::int64_t>(sizeof(T));
@@ -235,10 +235,9 @@ template <class T> class CpuPlaneStepper final : public detail::Stepper<T> {
             PlaneJob<T> all = job_;
             all.update = to_rate_;
             all.result = result_.data();
-            for_each_strip_of_rows(this->all(), all,
-                                   [&](const PlaneJob<T>& job, std::int64_t first, std::int64_t last) {
-                                       functions_.rate(job, first, last);
-                                   });
+            for_each_strip_of_rows(everyone(), all, [&](const PlaneJob<T>& job, std::int64_t first, std::int64_t last) {
+                functions_.rate(job, first, last);
+            });
         }
         std::vector<detail::PlaneSums> sums(static_cast<std::size_t>(count_ * rows_)); // [member][row]
         for_each_row([&](std::int64_t member, std::int64_t y) {
